@@ -26,24 +26,28 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read customer
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT customer.id FROM customer
-      WHERE customer.tenant_id = sought.tenant_id AND customer.external_id = sought.external_id) ELSE (SELECT customer.id FROM customer
-      WHERE customer.tenant_id = sought.tenant_id AND customer.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT customer.id FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id) ELSE (SELECT customer.id FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, company_name text,
+        address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
+        phone text, vat_id text, comment text, status text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"companyName":' || to_json(stored.company_name),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.customer_number,
+    CASE WHEN (sent.is_whole AND stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"companyName":' || to_json(stored.company_name),
         '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(stored.address_street_name),
         '"houseNumber":' || to_json(stored.address_house_number), '"zipCode":' || to_json(stored.address_zip_code),
         '"city":' || to_json(stored.address_city), '"location":' || '{' || nullif(concat_ws(',',
@@ -54,31 +58,35 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND fo
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM customer AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock customer
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT customer.id FROM customer
-      WHERE customer.tenant_id = sought.tenant_id AND customer.external_id = sought.external_id) ELSE (SELECT customer.id FROM customer
-      WHERE customer.tenant_id = sought.tenant_id AND customer.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT customer.id FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.external_id = sent.external_id) ELSE (SELECT customer.id FROM customer
+      WHERE customer.tenant_id = sent.tenant_id AND customer.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, company_name text,
+        address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, customer_number text, email text,
+        phone text, vat_id text, comment text, status text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN customer AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'customer' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"companyName":' || to_json(stored.company_name),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.customer_number,
+    CASE WHEN (sent.is_whole AND stored.company_name IS NOT DISTINCT FROM sent.company_name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.customer_number IS NOT DISTINCT FROM sent.customer_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.vat_id IS NOT DISTINCT FROM sent.vat_id AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"companyName":' || to_json(stored.company_name),
         '"address":' || '{' || nullif(concat_ws(',', '"streetName":' || to_json(stored.address_street_name),
         '"houseNumber":' || to_json(stored.address_house_number), '"zipCode":' || to_json(stored.address_zip_code),
         '"city":' || to_json(stored.address_city), '"location":' || '{' || nullif(concat_ws(',',
@@ -89,11 +97,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'customer' AND fo
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM customer AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert customer
   WITH sent AS MATERIALIZED (
@@ -587,24 +595,27 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read contact-person
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contact_person.id FROM contact_person
-      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.external_id = sought.external_id) ELSE (SELECT contact_person.id FROM contact_person
-      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT contact_person.id FROM contact_person
+      WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) ELSE (SELECT contact_person.id FROM contact_person
+      WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, customer_id uuid,
+        last_name text, first_name text, salutation text, role text, email text, phone text, mobile text,
+        language text, comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.customer_id,
+    CASE WHEN (sent.is_whole AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
         '"lastName":' || to_json(stored.last_name), '"firstName":' || to_json(stored.first_name),
         '"salutation":' || to_json(stored.salutation), '"role":' || to_json(stored.role),
         '"email":' || to_json(stored.email), '"phone":' || to_json(stored.phone),
@@ -612,31 +623,34 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' 
         '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM contact_person AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock contact-person
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contact_person.id FROM contact_person
-      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.external_id = sought.external_id) ELSE (SELECT contact_person.id FROM contact_person
-      WHERE contact_person.tenant_id = sought.tenant_id AND contact_person.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT contact_person.id FROM contact_person
+      WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.external_id = sent.external_id) ELSE (SELECT contact_person.id FROM contact_person
+      WHERE contact_person.tenant_id = sent.tenant_id AND contact_person.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, customer_id uuid,
+        last_name text, first_name text, salutation text, role text, email text, phone text, mobile text,
+        language text, comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contact_person AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contact-person' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.customer_id,
+    CASE WHEN (sent.is_whole AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.salutation IS NOT DISTINCT FROM sent.salutation AND stored.role IS NOT DISTINCT FROM sent.role AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.mobile IS NOT DISTINCT FROM sent.mobile AND stored.language IS NOT DISTINCT FROM sent.language AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
         '"lastName":' || to_json(stored.last_name), '"firstName":' || to_json(stored.first_name),
         '"salutation":' || to_json(stored.salutation), '"role":' || to_json(stored.role),
         '"email":' || to_json(stored.email), '"phone":' || to_json(stored.phone),
@@ -644,11 +658,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contact-person' 
         '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM contact_person AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert contact-person
   WITH sent AS MATERIALIZED (
@@ -1029,24 +1043,27 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read contract
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contract.id FROM contract
-      WHERE contract.tenant_id = sought.tenant_id AND contract.external_id = sought.external_id) ELSE (SELECT contract.id FROM contract
-      WHERE contract.tenant_id = sought.tenant_id AND contract.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT contract.id FROM contract
+      WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) ELSE (SELECT contract.id FROM contract
+      WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, customer_id uuid,
+        start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+        net_price numeric, billing_interval text, status text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.contract_number, stored.customer_id,
+    CASE WHEN (sent.is_whole AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
         '"startDate":' || to_json(stored.start_date), '"type":' || to_json(stored.type),
         '"contractNumber":' || to_json(stored.contract_number), '"endDate":' || to_json(stored.end_date),
         '"noticePeriodInMonths":' || stored.notice_period_in_months::text, '"netPrice":' || stored.net_price::text,
@@ -1054,31 +1071,34 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND fo
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM contract AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock contract
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT contract.id FROM contract
-      WHERE contract.tenant_id = sought.tenant_id AND contract.external_id = sought.external_id) ELSE (SELECT contract.id FROM contract
-      WHERE contract.tenant_id = sought.tenant_id AND contract.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT contract.id FROM contract
+      WHERE contract.tenant_id = sent.tenant_id AND contract.external_id = sent.external_id) ELSE (SELECT contract.id FROM contract
+      WHERE contract.tenant_id = sent.tenant_id AND contract.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, customer_id uuid,
+        start_date date, type text, contract_number text, end_date date, notice_period_in_months bigint,
+        net_price numeric, billing_interval text, status text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN contract AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'contract' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.contract_number, stored.customer_id,
+    CASE WHEN (sent.is_whole AND stored.start_date IS NOT DISTINCT FROM sent.start_date AND stored.type IS NOT DISTINCT FROM sent.type AND stored.contract_number IS NOT DISTINCT FROM sent.contract_number AND stored.end_date IS NOT DISTINCT FROM sent.end_date AND stored.notice_period_in_months IS NOT DISTINCT FROM sent.notice_period_in_months AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.billing_interval IS NOT DISTINCT FROM sent.billing_interval AND stored.status IS NOT DISTINCT FROM sent.status AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
         '"startDate":' || to_json(stored.start_date), '"type":' || to_json(stored.type),
         '"contractNumber":' || to_json(stored.contract_number), '"endDate":' || to_json(stored.end_date),
         '"noticePeriodInMonths":' || stored.notice_period_in_months::text, '"netPrice":' || stored.net_price::text,
@@ -1086,11 +1106,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'contract' AND fo
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM contract AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert contract
   WITH sent AS MATERIALIZED (
@@ -1458,64 +1478,68 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read employee
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT employee.id FROM employee
-      WHERE employee.tenant_id = sought.tenant_id AND employee.external_id = sought.external_id) ELSE (SELECT employee.id FROM employee
-      WHERE employee.tenant_id = sought.tenant_id AND employee.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT employee.id FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id) ELSE (SELECT employee.id FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, first_name text,
+        last_name text, employee_number text, email text, phone text, active boolean, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"firstName":' || to_json(stored.first_name),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.employee_number,
+    CASE WHEN (sent.is_whole AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"firstName":' || to_json(stored.first_name),
         '"lastName":' || to_json(stored.last_name), '"employeeNumber":' || to_json(stored.employee_number),
         '"email":' || to_json(stored.email), '"phone":' || to_json(stored.phone),
         '"active":' || to_json(stored.active), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM employee AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock employee
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT employee.id FROM employee
-      WHERE employee.tenant_id = sought.tenant_id AND employee.external_id = sought.external_id) ELSE (SELECT employee.id FROM employee
-      WHERE employee.tenant_id = sought.tenant_id AND employee.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT employee.id FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.external_id = sent.external_id) ELSE (SELECT employee.id FROM employee
+      WHERE employee.tenant_id = sent.tenant_id AND employee.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, first_name text,
+        last_name text, employee_number text, email text, phone text, active boolean, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN employee AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'employee' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'employee' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"firstName":' || to_json(stored.first_name),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.employee_number,
+    CASE WHEN (sent.is_whole AND stored.first_name IS NOT DISTINCT FROM sent.first_name AND stored.last_name IS NOT DISTINCT FROM sent.last_name AND stored.employee_number IS NOT DISTINCT FROM sent.employee_number AND stored.email IS NOT DISTINCT FROM sent.email AND stored.phone IS NOT DISTINCT FROM sent.phone AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"firstName":' || to_json(stored.first_name),
         '"lastName":' || to_json(stored.last_name), '"employeeNumber":' || to_json(stored.employee_number),
         '"email":' || to_json(stored.email), '"phone":' || to_json(stored.phone),
         '"active":' || to_json(stored.active), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM employee AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert employee
   WITH sent AS MATERIALIZED (
@@ -1922,68 +1946,74 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read product
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT product.id FROM product
-      WHERE product.tenant_id = sought.tenant_id AND product.external_id = sought.external_id) ELSE (SELECT product.id FROM product
-      WHERE product.tenant_id = sought.tenant_id AND product.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT product.id FROM product
+      WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id) ELSE (SELECT product.id FROM product
+      WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, name text, kind text,
+        article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
+        description text, active boolean, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"name":' || to_json(stored.name),
-        '"kind":' || to_json(stored.kind), '"articleNumber":' || to_json(stored.article_number),
-        '"gtin":' || to_json(stored.gtin), '"unitCode":' || to_json(stored.unit_code),
-        '"netPrice":' || stored.net_price::text, '"currency":' || to_json(stored.currency),
-        '"vatRate":' || stored.vat_rate::text, '"description":' || to_json(stored.description),
-        '"active":' || to_json(stored.active), '"externalId":' || to_json(stored.external_id),
-        '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.article_number,
+    CASE WHEN (sent.is_whole AND stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"name":' || to_json(stored.name), '"kind":' || to_json(stored.kind),
+        '"articleNumber":' || to_json(stored.article_number), '"gtin":' || to_json(stored.gtin),
+        '"unitCode":' || to_json(stored.unit_code), '"netPrice":' || stored.net_price::text,
+        '"currency":' || to_json(stored.currency), '"vatRate":' || stored.vat_rate::text,
+        '"description":' || to_json(stored.description), '"active":' || to_json(stored.active),
+        '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
+        '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+        '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM product AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock product
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT product.id FROM product
-      WHERE product.tenant_id = sought.tenant_id AND product.external_id = sought.external_id) ELSE (SELECT product.id FROM product
-      WHERE product.tenant_id = sought.tenant_id AND product.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT product.id FROM product
+      WHERE product.tenant_id = sent.tenant_id AND product.external_id = sent.external_id) ELSE (SELECT product.id FROM product
+      WHERE product.tenant_id = sent.tenant_id AND product.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, name text, kind text,
+        article_number text, gtin text, unit_code text, net_price numeric, currency text, vat_rate numeric,
+        description text, active boolean, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN product AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'product' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'product' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"name":' || to_json(stored.name),
-        '"kind":' || to_json(stored.kind), '"articleNumber":' || to_json(stored.article_number),
-        '"gtin":' || to_json(stored.gtin), '"unitCode":' || to_json(stored.unit_code),
-        '"netPrice":' || stored.net_price::text, '"currency":' || to_json(stored.currency),
-        '"vatRate":' || stored.vat_rate::text, '"description":' || to_json(stored.description),
-        '"active":' || to_json(stored.active), '"externalId":' || to_json(stored.external_id),
-        '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.article_number,
+    CASE WHEN (sent.is_whole AND stored.name IS NOT DISTINCT FROM sent.name AND stored.kind IS NOT DISTINCT FROM sent.kind AND stored.article_number IS NOT DISTINCT FROM sent.article_number AND stored.gtin IS NOT DISTINCT FROM sent.gtin AND stored.unit_code IS NOT DISTINCT FROM sent.unit_code AND stored.net_price::text IS NOT DISTINCT FROM sent.net_price::text AND stored.currency IS NOT DISTINCT FROM sent.currency AND stored.vat_rate::text IS NOT DISTINCT FROM sent.vat_rate::text AND stored.description IS NOT DISTINCT FROM sent.description AND stored.active IS NOT DISTINCT FROM sent.active AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"name":' || to_json(stored.name), '"kind":' || to_json(stored.kind),
+        '"articleNumber":' || to_json(stored.article_number), '"gtin":' || to_json(stored.gtin),
+        '"unitCode":' || to_json(stored.unit_code), '"netPrice":' || stored.net_price::text,
+        '"currency":' || to_json(stored.currency), '"vatRate":' || stored.vat_rate::text,
+        '"description":' || to_json(stored.description), '"active":' || to_json(stored.active),
+        '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
+        '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
+        '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM product AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert product
   WITH sent AS MATERIALIZED (
@@ -2393,24 +2423,35 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read site
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT site.id FROM site
-      WHERE site.tenant_id = sought.tenant_id AND site.external_id = sought.external_id) ELSE (SELECT site.id FROM site
-      WHERE site.tenant_id = sought.tenant_id AND site.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT site.id FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) ELSE (SELECT site.id FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, customer_id uuid,
+        name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
+        has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
+        opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
+        call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
+        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
+        opening_hours_is_known boolean)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.customer_id, stored.service_record_recipient_id, stored.assigned_employee_id,
+        stored.contact_person_id, stored.contract_id, stored.service_record_recipient_external_id,
+        stored.assigned_employee_external_id, stored.contact_person_external_id, stored.contract_external_id,
+    CASE WHEN (sent.is_whole AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AND stored.attending_intervals_is_known IS NOT DISTINCT FROM sent.attending_intervals_is_known AND stored.opening_hours_is_known IS NOT DISTINCT FROM sent.opening_hours_is_known) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
         '"name":' || to_json(stored.name), '"address":' || '{' || nullif(concat_ws(',',
         '"streetName":' || to_json(stored.address_street_name),
         '"houseNumber":' || to_json(stored.address_house_number), '"zipCode":' || to_json(stored.address_zip_code),
@@ -2432,31 +2473,42 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM site AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock site
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT site.id FROM site
-      WHERE site.tenant_id = sought.tenant_id AND site.external_id = sought.external_id) ELSE (SELECT site.id FROM site
-      WHERE site.tenant_id = sought.tenant_id AND site.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT site.id FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.external_id = sent.external_id) ELSE (SELECT site.id FROM site
+      WHERE site.tenant_id = sent.tenant_id AND site.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, customer_id uuid,
+        name text, address_street_name text, address_house_number text, address_zip_code text, address_city text,
+        address_location_lat double precision, address_location_lng double precision, needs_appointment boolean,
+        has_key boolean, comment text, appointment_preparation_time_in_minutes bigint, attending_intervals json,
+        opening_hours json, service_record_recipient_id uuid, service_record_recipient_external_id text,
+        call_out_fee numeric, assigned_employee_id uuid, assigned_employee_external_id text, contact_person_id uuid,
+        contact_person_external_id text, contract_id uuid, contract_external_id text, valid_from date,
+        valid_until date, time_zone text, external_id text, attending_intervals_is_known boolean,
+        opening_hours_is_known boolean)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN site AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'site' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.customer_id, stored.service_record_recipient_id, stored.assigned_employee_id,
+        stored.contact_person_id, stored.contract_id, stored.service_record_recipient_external_id,
+        stored.assigned_employee_external_id, stored.contact_person_external_id, stored.contract_external_id,
+    CASE WHEN (sent.is_whole AND stored.name IS NOT DISTINCT FROM sent.name AND stored.address_street_name IS NOT DISTINCT FROM sent.address_street_name AND stored.address_house_number IS NOT DISTINCT FROM sent.address_house_number AND stored.address_zip_code IS NOT DISTINCT FROM sent.address_zip_code AND stored.address_city IS NOT DISTINCT FROM sent.address_city AND stored.address_location_lat IS NOT DISTINCT FROM sent.address_location_lat AND stored.address_location_lng IS NOT DISTINCT FROM sent.address_location_lng AND stored.needs_appointment IS NOT DISTINCT FROM sent.needs_appointment AND stored.has_key IS NOT DISTINCT FROM sent.has_key AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.appointment_preparation_time_in_minutes IS NOT DISTINCT FROM sent.appointment_preparation_time_in_minutes AND stored.attending_intervals::text IS NOT DISTINCT FROM sent.attending_intervals::text AND stored.opening_hours::text IS NOT DISTINCT FROM sent.opening_hours::text AND stored.call_out_fee::text IS NOT DISTINCT FROM sent.call_out_fee::text AND stored.valid_from IS NOT DISTINCT FROM sent.valid_from AND stored.valid_until IS NOT DISTINCT FROM sent.valid_until AND stored.time_zone IS NOT DISTINCT FROM sent.time_zone AND stored.external_id IS NOT DISTINCT FROM sent.external_id AND stored.attending_intervals_is_known IS NOT DISTINCT FROM sent.attending_intervals_is_known AND stored.opening_hours_is_known IS NOT DISTINCT FROM sent.opening_hours_is_known) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"customerId":' || to_json(stored.customer_id),
         '"name":' || to_json(stored.name), '"address":' || '{' || nullif(concat_ws(',',
         '"streetName":' || to_json(stored.address_street_name),
         '"houseNumber":' || to_json(stored.address_house_number), '"zipCode":' || to_json(stored.address_zip_code),
@@ -2478,11 +2530,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'site' AND former
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM site AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert site
   WITH sent AS MATERIALIZED (
@@ -3277,24 +3329,28 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read container
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT container.id FROM container
-      WHERE container.tenant_id = sought.tenant_id AND container.external_id = sought.external_id) ELSE (SELECT container.id FROM container
-      WHERE container.tenant_id = sought.tenant_id AND container.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT container.id FROM container
+      WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) ELSE (SELECT container.id FROM container
+      WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, name text,
+        culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
+        length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+        has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"name":' || to_json(stored.name),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.label_code, stored.site_id, stored.product_id, stored.product_external_id,
+    CASE WHEN (sent.is_whole AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"name":' || to_json(stored.name),
         '"cultureSystem":' || to_json(stored.culture_system), '"siteId":' || to_json(stored.site_id),
         '"productId":' || to_json(stored.product_id), '"productExternalId":' || to_json(stored.product_external_id),
         '"material":' || to_json(stored.material), '"color":' || to_json(stored.color),
@@ -3306,31 +3362,35 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND f
         '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM container AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock container
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT container.id FROM container
-      WHERE container.tenant_id = sought.tenant_id AND container.external_id = sought.external_id) ELSE (SELECT container.id FROM container
-      WHERE container.tenant_id = sought.tenant_id AND container.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT container.id FROM container
+      WHERE container.tenant_id = sent.tenant_id AND container.external_id = sent.external_id) ELSE (SELECT container.id FROM container
+      WHERE container.tenant_id = sent.tenant_id AND container.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, name text,
+        culture_system text, site_id uuid, product_id uuid, product_external_id text, material text, color text,
+        length_in_cm bigint, width_in_cm bigint, height_in_cm bigint, diameter_in_cm bigint, volume_in_litres numeric,
+        has_water_level_indicator boolean, ownership text, label_code text, comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN container AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'container' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"name":' || to_json(stored.name),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.label_code, stored.site_id, stored.product_id, stored.product_external_id,
+    CASE WHEN (sent.is_whole AND stored.name IS NOT DISTINCT FROM sent.name AND stored.culture_system IS NOT DISTINCT FROM sent.culture_system AND stored.material IS NOT DISTINCT FROM sent.material AND stored.color IS NOT DISTINCT FROM sent.color AND stored.length_in_cm IS NOT DISTINCT FROM sent.length_in_cm AND stored.width_in_cm IS NOT DISTINCT FROM sent.width_in_cm AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.diameter_in_cm IS NOT DISTINCT FROM sent.diameter_in_cm AND stored.volume_in_litres::text IS NOT DISTINCT FROM sent.volume_in_litres::text AND stored.has_water_level_indicator IS NOT DISTINCT FROM sent.has_water_level_indicator AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"name":' || to_json(stored.name),
         '"cultureSystem":' || to_json(stored.culture_system), '"siteId":' || to_json(stored.site_id),
         '"productId":' || to_json(stored.product_id), '"productExternalId":' || to_json(stored.product_external_id),
         '"material":' || to_json(stored.material), '"color":' || to_json(stored.color),
@@ -3342,11 +3402,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'container' AND f
         '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM container AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert container
   WITH sent AS MATERIALIZED (
@@ -3833,24 +3893,30 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read plant
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT plant.id FROM plant
-      WHERE plant.tenant_id = sought.tenant_id AND plant.external_id = sought.external_id) ELSE (SELECT plant.id FROM plant
-      WHERE plant.tenant_id = sought.tenant_id AND plant.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT plant.id FROM plant
+      WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) ELSE (SELECT plant.id FROM plant
+      WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, site_id uuid,
+        botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
+        container_id uuid, container_external_id text, building text, floor text, room text, position text,
+        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+        comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'plant' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.label_code, stored.site_id, stored.product_id, stored.container_id,
+        stored.product_external_id, stored.container_external_id,
+    CASE WHEN (sent.is_whole AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
         '"botanicalName":' || to_json(stored.botanical_name), '"productId":' || to_json(stored.product_id),
         '"productExternalId":' || to_json(stored.product_external_id), '"commonName":' || to_json(stored.common_name),
         '"quantity":' || stored.quantity::text, '"containerId":' || to_json(stored.container_id),
@@ -3863,31 +3929,37 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND forme
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM plant AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock plant
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT plant.id FROM plant
-      WHERE plant.tenant_id = sought.tenant_id AND plant.external_id = sought.external_id) ELSE (SELECT plant.id FROM plant
-      WHERE plant.tenant_id = sought.tenant_id AND plant.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT plant.id FROM plant
+      WHERE plant.tenant_id = sent.tenant_id AND plant.external_id = sent.external_id) ELSE (SELECT plant.id FROM plant
+      WHERE plant.tenant_id = sent.tenant_id AND plant.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, site_id uuid,
+        botanical_name text, product_id uuid, product_external_id text, common_name text, quantity bigint,
+        container_id uuid, container_external_id text, building text, floor text, room text, position text,
+        height_in_cm bigint, planted_on date, removed_on date, status text, ownership text, label_code text,
+        comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN plant AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'plant' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.label_code, stored.site_id, stored.product_id, stored.container_id,
+        stored.product_external_id, stored.container_external_id,
+    CASE WHEN (sent.is_whole AND stored.botanical_name IS NOT DISTINCT FROM sent.botanical_name AND stored.common_name IS NOT DISTINCT FROM sent.common_name AND stored.quantity IS NOT DISTINCT FROM sent.quantity AND stored.building IS NOT DISTINCT FROM sent.building AND stored.floor IS NOT DISTINCT FROM sent.floor AND stored.room IS NOT DISTINCT FROM sent.room AND stored.position IS NOT DISTINCT FROM sent.position AND stored.height_in_cm IS NOT DISTINCT FROM sent.height_in_cm AND stored.planted_on IS NOT DISTINCT FROM sent.planted_on AND stored.removed_on IS NOT DISTINCT FROM sent.removed_on AND stored.status IS NOT DISTINCT FROM sent.status AND stored.ownership IS NOT DISTINCT FROM sent.ownership AND stored.label_code IS NOT DISTINCT FROM sent.label_code AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
         '"botanicalName":' || to_json(stored.botanical_name), '"productId":' || to_json(stored.product_id),
         '"productExternalId":' || to_json(stored.product_external_id), '"commonName":' || to_json(stored.common_name),
         '"quantity":' || stored.quantity::text, '"containerId":' || to_json(stored.container_id),
@@ -3900,11 +3972,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'plant' AND forme
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM plant AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert plant
   WITH sent AS MATERIALIZED (
@@ -4402,68 +4474,76 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read appointment
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT appointment.id FROM appointment
-      WHERE appointment.tenant_id = sought.tenant_id AND appointment.external_id = sought.external_id) ELSE (SELECT appointment.id FROM appointment
-      WHERE appointment.tenant_id = sought.tenant_id AND appointment.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sent.tenant_id AND appointment.external_id = sent.external_id) ELSE (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sent.tenant_id AND appointment.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, site_id uuid,
+        date date, planned_date date, time_from text, time_until text, duration_in_minutes bigint, employee_id uuid,
+        employee_external_id text, status text, comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'appointment' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'appointment' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
-        '"date":' || to_json(stored.date), '"plannedDate":' || to_json(stored.planned_date),
-        '"timeFrom":' || to_json(stored.time_from), '"timeUntil":' || to_json(stored.time_until),
-        '"durationInMinutes":' || stored.duration_in_minutes::text, '"employeeId":' || to_json(stored.employee_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.site_id, to_json(stored.planned_date) #>> '{}' AS planned_date, stored.employee_id,
+        stored.employee_external_id,
+    CASE WHEN (sent.is_whole AND stored.date IS NOT DISTINCT FROM sent.date AND stored.planned_date IS NOT DISTINCT FROM sent.planned_date AND stored.time_from IS NOT DISTINCT FROM sent.time_from AND stored.time_until IS NOT DISTINCT FROM sent.time_until AND stored.duration_in_minutes IS NOT DISTINCT FROM sent.duration_in_minutes AND stored.status IS NOT DISTINCT FROM sent.status AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id), '"date":' || to_json(stored.date),
+        '"plannedDate":' || to_json(stored.planned_date), '"timeFrom":' || to_json(stored.time_from),
+        '"timeUntil":' || to_json(stored.time_until), '"durationInMinutes":' || stored.duration_in_minutes::text,
+        '"employeeId":' || to_json(stored.employee_id),
         '"employeeExternalId":' || to_json(stored.employee_external_id), '"status":' || to_json(stored.status),
         '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM appointment AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock appointment
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT appointment.id FROM appointment
-      WHERE appointment.tenant_id = sought.tenant_id AND appointment.external_id = sought.external_id) ELSE (SELECT appointment.id FROM appointment
-      WHERE appointment.tenant_id = sought.tenant_id AND appointment.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sent.tenant_id AND appointment.external_id = sent.external_id) ELSE (SELECT appointment.id FROM appointment
+      WHERE appointment.tenant_id = sent.tenant_id AND appointment.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, site_id uuid,
+        date date, planned_date date, time_from text, time_until text, duration_in_minutes bigint, employee_id uuid,
+        employee_external_id text, status text, comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN appointment AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'appointment' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'appointment' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id),
-        '"date":' || to_json(stored.date), '"plannedDate":' || to_json(stored.planned_date),
-        '"timeFrom":' || to_json(stored.time_from), '"timeUntil":' || to_json(stored.time_until),
-        '"durationInMinutes":' || stored.duration_in_minutes::text, '"employeeId":' || to_json(stored.employee_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.site_id, to_json(stored.planned_date) #>> '{}' AS planned_date, stored.employee_id,
+        stored.employee_external_id,
+    CASE WHEN (sent.is_whole AND stored.date IS NOT DISTINCT FROM sent.date AND stored.planned_date IS NOT DISTINCT FROM sent.planned_date AND stored.time_from IS NOT DISTINCT FROM sent.time_from AND stored.time_until IS NOT DISTINCT FROM sent.time_until AND stored.duration_in_minutes IS NOT DISTINCT FROM sent.duration_in_minutes AND stored.status IS NOT DISTINCT FROM sent.status AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"siteId":' || to_json(stored.site_id), '"date":' || to_json(stored.date),
+        '"plannedDate":' || to_json(stored.planned_date), '"timeFrom":' || to_json(stored.time_from),
+        '"timeUntil":' || to_json(stored.time_until), '"durationInMinutes":' || stored.duration_in_minutes::text,
+        '"employeeId":' || to_json(stored.employee_id),
         '"employeeExternalId":' || to_json(stored.employee_external_id), '"status":' || to_json(stored.status),
         '"comment":' || to_json(stored.comment), '"externalId":' || to_json(stored.external_id),
         '"version":' || stored.version, '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC',
         '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'), '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM appointment AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert appointment
   WITH sent AS MATERIALIZED (
@@ -4890,24 +4970,27 @@ FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, external_id
   ORDER BY bin.deleted_at DESC LIMIT 1) AS found;
 
 -- read absence
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT absence.id FROM absence
-      WHERE absence.tenant_id = sought.tenant_id AND absence.external_id = sought.external_id) ELSE (SELECT absence.id FROM absence
-      WHERE absence.tenant_id = sought.tenant_id AND absence.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sent.tenant_id AND absence.external_id = sent.external_id) ELSE (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sent.tenant_id AND absence.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, employee_id uuid,
+        "from" date, until date, substitute_employee_id uuid, substitute_employee_external_id text, reason text,
+        comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'absence' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'absence' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"employeeId":' || to_json(stored.employee_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.employee_id, stored.substitute_employee_id, stored.substitute_employee_external_id,
+    CASE WHEN (sent.is_whole AND stored.from IS NOT DISTINCT FROM sent.from AND stored.until IS NOT DISTINCT FROM sent.until AND stored.reason IS NOT DISTINCT FROM sent.reason AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"employeeId":' || to_json(stored.employee_id),
         '"from":' || to_json(stored.from), '"until":' || to_json(stored.until),
         '"substituteEmployeeId":' || to_json(stored.substitute_employee_id),
         '"substituteEmployeeExternalId":' || to_json(stored.substitute_employee_external_id),
@@ -4915,31 +4998,34 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'absence' AND for
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM absence AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ) AS stored ON true;
 
 -- lock absence
-  WITH named AS MATERIALIZED (
-    SELECT sought.*, CASE WHEN sought.id IS NULL THEN (SELECT absence.id FROM absence
-      WHERE absence.tenant_id = sought.tenant_id AND absence.external_id = sought.external_id) ELSE (SELECT absence.id FROM absence
-      WHERE absence.tenant_id = sought.tenant_id AND absence.id = sought.id) END AS direct_id
-    FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-  ), sought AS MATERIALIZED (
-    SELECT named.place, named.tenant_id, named.direct_id,
-      CASE WHEN named.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
+  WITH sent AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NULL THEN (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sent.tenant_id AND absence.external_id = sent.external_id) ELSE (SELECT absence.id FROM absence
+      WHERE absence.tenant_id = sent.tenant_id AND absence.id = sent.id) END AS direct_id
+    FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, employee_id uuid,
+        "from" date, until date, substitute_employee_id uuid, substitute_employee_external_id text, reason text,
+        comment text, external_id text)
+  ), found AS MATERIALIZED (
+    SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (SELECT holder.id FROM former_id AS former
 JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.former_id = named.id)
-        WHEN named.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
+WHERE former.tenant_id = sent.tenant_id AND former.former_id = sent.id)
+        WHEN sent.direct_id IS NULL THEN (SELECT holder.id FROM former_external_id AS former
 JOIN absence AS holder ON holder.tenant_id = former.tenant_id AND holder.id = former.id
-WHERE former.tenant_id = named.tenant_id AND former.resource = 'absence' AND former.external_id = named.external_id)
+WHERE former.tenant_id = sent.tenant_id AND former.resource = 'absence' AND former.external_id = sent.external_id)
       END AS former_id
-    FROM named
+    FROM sent
   )
-  SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-    '{' || concat_ws(',', '"id":' || to_json(stored.id), '"employeeId":' || to_json(stored.employee_id),
+  SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+    stored.external_id, stored.employee_id, stored.substitute_employee_id, stored.substitute_employee_external_id,
+    CASE WHEN (sent.is_whole AND stored.from IS NOT DISTINCT FROM sent.from AND stored.until IS NOT DISTINCT FROM sent.until AND stored.reason IS NOT DISTINCT FROM sent.reason AND stored.comment IS NOT DISTINCT FROM sent.comment AND stored.external_id IS NOT DISTINCT FROM sent.external_id) IS NOT TRUE THEN '{' || concat_ws(',',
+        '"id":' || to_json(stored.id), '"employeeId":' || to_json(stored.employee_id),
         '"from":' || to_json(stored.from), '"until":' || to_json(stored.until),
         '"substituteEmployeeId":' || to_json(stored.substitute_employee_id),
         '"substituteEmployeeExternalId":' || to_json(stored.substitute_employee_external_id),
@@ -4947,11 +5033,11 @@ WHERE former.tenant_id = named.tenant_id AND former.resource = 'absence' AND for
         '"externalId":' || to_json(stored.external_id), '"version":' || stored.version,
         '"createdAt":' || to_char(stored.created_at AT TIME ZONE 'UTC', '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'),
         '"updatedAt":' || to_char(stored.updated_at AT TIME ZONE 'UTC',
-        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' AS json
-  FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+        '\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"')) || '}' END AS json
+  FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+      WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
     LEFT JOIN LATERAL (SELECT * FROM absence AS subject
-      WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 FOR UPDATE) AS stored ON true;
+      WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 FOR UPDATE) AS stored ON true;
 
 -- insert absence
   WITH sent AS MATERIALIZED (

@@ -49,6 +49,7 @@ export function addPutRoute(
         : {
             ...common,
             name: { externalId },
+            whole: checked,
             mayRevive,
             demand: (current) => demandVersion(request, current),
             decide: (current) => (current?.isFormerName ? check(underOwnName(body, current)) : checked),

@@ -72,7 +72,7 @@ function decideOne(context: Context): Outcome {
     const fieldErrors = [...checked.fieldErrors, ...missing];
     if (fieldErrors.length > 0) return validationError(fieldErrors);
     const compose = () => resolvedValue(resource, checked, row);
-    return found ? change(context, found.known, row, compose()) : create(context, row, compose);
+    return found ? change(context, found.known, row, compose) : create(context, row, compose);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -148,11 +148,19 @@ function create(context: Context, row: NewRow, compose: () => Record<string, unk
   return { what: 'created', id: known.id, version };
 }
 
-function change(context: Context, before: Known, row: NewRow, value: Record<string, unknown>): Outcome {
+function change(
+  context: Context,
+  before: Known,
+  row: NewRow,
+  compose: () => Record<string, unknown>,
+): Outcome {
   const { intent, state, schedule } = context;
   const { resource, author } = intent;
   const { id } = before;
+  if (before.sameAs === intent && hasReferences(before, row))
+    return { what: 'unchanged', id, version: before.version };
   const former = storedValue(before);
+  const value = compose();
   const changed = Object.keys(resource.definition.fields).filter(
     (name) => !isDeepStrictEqual(former[name], value[name]),
   );
@@ -189,6 +197,14 @@ function change(context: Context, before: Known, row: NewRow, value: Record<stri
   return { what: 'changed', id, version };
 }
 
+function hasReferences({ resource, row: stored = {} }: Known, row: Row): boolean {
+  return resource.references.every(({ isOwner, column, externalColumn }) =>
+    (isOwner ? [column.name] : [column.name, externalColumn]).every(
+      (name) => (stored[name] ?? undefined) === row[name],
+    ),
+  );
+}
+
 /** A reference that can mean objects of several resources gets the first one that brings its name. */
 function rivalNames(
   { definition, hasRivals }: WrittenResource,
@@ -221,7 +237,7 @@ function linkWaiting({ intent, state }: Context, keys: readonly string[]): strin
       const waitsFor = awaitedNames(before.resource.references, ({ externalName }) => value[externalName]);
       const facts = { ...before.facts, waitsFor };
       const made = [...before.made, { version, changes, author: intent.author }];
-      state.change(before, { ...before, version, value, json: undefined, facts, made });
+      state.change(before, { ...before, version, value, json: undefined, sameAs: undefined, facts, made });
       linked.push(before.id);
     }
   }

@@ -5,7 +5,7 @@ import type { Row } from '../definition/validation.ts';
 import { RaceError } from './races.ts';
 import { belongingOf, type WrittenResource } from './resource.ts';
 import { type Known, knownFrom, type State } from './state.ts';
-import { countDependants } from './statements.ts';
+import { countDependants, factColumns } from './statements.ts';
 
 /** The most objects that one deletion removes. */
 export const maxDependants = 10_000;
@@ -53,9 +53,8 @@ export async function readCascades(
     for (const { resource: name, column } of owner.dependants) {
       for (const id of ids) noteNone(state, id, belongingOf(name, column));
       const dependant = resources.find(({ definition }) => definition.name === name)!;
-      const columns = [...dependant.owners.map((one) => one.column), ...dependant.uniqueColumns];
       const { rows } = await client.query<Row & { id: string; version: number }>(
-        `SELECT id, version, ${columns.map((one) => one.name).join(', ')} FROM ${tableOf(name)}
+        `SELECT id, version, ${factColumns(dependant.definition, tableOf(name))} FROM ${tableOf(name)}
          WHERE tenant_id = $1 AND ${column} = ANY ($2) ORDER BY id LIMIT ${maxDependants + 1} FOR UPDATE`,
         [tenantId, ids],
       );

@@ -25,6 +25,8 @@ export interface Intent {
   name: ObjectName | undefined;
   /** What the body refers to, and its unique values. They are looked up before anything is decided. */
   sent: Row;
+  /** What the object becomes, whatever is stored. The database says whether that differs from it. */
+  whole?: Checked | undefined;
   /** The version that the sender of a change has read. */
   since?: number | undefined;
   deletion?: { isCascade: boolean } | undefined;

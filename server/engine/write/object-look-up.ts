@@ -25,6 +25,6 @@ export function buildObjectLookUp(definition: Definition) {
     });
     if (rows.some(({ id }) => id === null))
       throw new RaceError('An object was deleted, or merged into another one.');
-    return new Map(rows.map(({ place, ...stored }) => [ids[place]!, stored]));
+    return new Map(rows.map(({ place, id, version, json }) => [ids[place]!, { id, version, json }]));
   };
 }

@@ -10,9 +10,8 @@ import { readChangesSince } from './changes-since.ts';
 import { readCascades, readDependants } from './dependants.ts';
 import type { Intent, ObjectName } from './intent.ts';
 import { RaceError } from './races.ts';
-import { factsOf, keyOf, rowOf, togetherKey, type Writing, type WrittenResource } from './resource.ts';
-import type { Stored } from './rows.ts';
-import { buildState, type State } from './state.ts';
+import { keyOf, togetherKey, type Writing, type WrittenResource } from './resource.ts';
+import { buildState, knownFrom, resolvedValue, type State } from './state.ts';
 import type { Statement } from './statement-parts.ts';
 
 export type States = ReadonlyMap<string, State>;
@@ -114,9 +113,8 @@ function lookTogether(resource: WrittenResource, intents: readonly Intent[], sta
 /** The columns as they will be: as sent, or as stored. Undefined if one is missing or invalid. */
 function rowToBe(intent: Intent, columns: readonly Column[], state: State): Row | undefined {
   const { resource, sent } = intent;
-  const json = state.find(intent)?.known.json;
   const row: Row = {};
-  const stored = json === undefined ? {} : rowOf(resource, json);
+  const stored = state.find(intent)?.known.row ?? {};
   for (const { name, field } of columns) {
     const reference = resource.references.find(({ column }) => column.name === name);
     const externalId = reference && sent[reference.externalColumn];
@@ -132,6 +130,14 @@ function rowToBe(intent: Intent, columns: readonly Column[], state: State): Row 
   return row;
 }
 
+interface FoundObject extends Row {
+  isFormerName: boolean;
+  id: string | null;
+  version: number;
+  /** Null where the object is as it was sent. */
+  json: string | null;
+}
+
 function lookForObjects(
   resource: WrittenResource,
   intents: readonly Intent[],
@@ -139,25 +145,35 @@ function lookForObjects(
   isLocking: boolean,
 ): Look[] {
   const { name: kind } = resource.definition;
-  const sought = new Map<string, { tenantId: string; name: ObjectName }>();
-  for (const { resource: own, tenantId, name } of intents) {
+  const sought = new Map<string, { tenantId: string; name: ObjectName; whole?: Intent | undefined }>();
+  for (const intent of intents) {
+    const { resource: own, tenantId, name } = intent;
     if (own !== resource || !name) continue;
-    sought.set(`${tenantId} ${JSON.stringify(name)}`, { tenantId, name });
+    const key = `${tenantId} ${JSON.stringify(name)}`;
+    sought.set(key, { tenantId, name, whole: intent.whole && !sought.has(key) ? intent : undefined });
     if ('externalId' in name) states.get(tenantId)!.hold(keyOf(kind, 'external_id', name.externalId), null);
   }
   return lookFor(
     resource[isLocking ? 'lock' : 'read'],
     [...sought.values()],
-    ({ tenantId, name }) => ({
+    ({ tenantId, name, whole }) => ({
+      ...(whole && { ...whole.whole!.row, is_whole: true }),
       tenant_id: tenantId,
       ...('id' in name ? name : { external_id: name.externalId }),
     }),
-    ({ tenantId, name }, { isFormerName, id, version, json }: Stored & { isFormerName: boolean }) => {
+    ({ tenantId, name, whole }, { isFormerName, id, version, json, ...row }: FoundObject) => {
       if (id === null) throw new RaceError('The object was deleted, or merged into another one.');
       const state = states.get(tenantId)!;
-      const row = rowOf(resource, json);
-      if (!state.objects.has(id))
-        state.load({ resource, id, version, json, facts: factsOf(resource, row), made: [] });
+      const isSame = json === null;
+      // Another name may have found it already.
+      if (!isSame || !state.objects.has(id)) {
+        const known = knownFrom(resource, id, version, row);
+        if (isSame) {
+          known.sameAs = whole;
+          known.compose = () => resolvedValue(resource, whole!.whole!, row);
+        } else known.json = json;
+        state.load(known);
+      }
       if ('id' in name) {
         state.currentIds.set(name.id, id);
         state.touched.add(keyOf(kind, 'id', name.id));

@@ -13,7 +13,7 @@ import {
   uniqueColumnsOf,
   uniqueGroupsOf,
 } from '../definition/definition.ts';
-import { buildCheck, type Check, isObject, type Row } from '../definition/validation.ts';
+import { buildCheck, type Check, type Row } from '../definition/validation.ts';
 import { buildLinks, type Links } from './links.ts';
 import type { Statement } from './statement-parts.ts';
 import {
@@ -140,22 +140,6 @@ export function awaitedNames(
     if (reference.isOwner || externalId == null) return [];
     return reference.resources.map((resource) => keyOf(resource, 'external_id', String(externalId)));
   });
-}
-
-/** The columns of `factsOf`, read from an object as it is answered. */
-export function rowOf({ references, uniqueColumns, uniqueGroups }: WrittenResource, json: string): Row {
-  const value: Row = JSON.parse(json);
-  const row: Row = {};
-  for (const { name, path } of [...uniqueColumns, ...uniqueGroups.flatMap(({ columns }) => columns)]) {
-    let member: unknown = value;
-    for (const step of path) member = isObject(member) ? member[step] : undefined;
-    row[name] = member;
-  }
-  for (const { column, externalName, externalColumn } of references) {
-    row[column.name] = value[column.path[0]!];
-    row[externalColumn] = value[externalName];
-  }
-  return row;
 }
 
 /** The key of values that are unique together; undefined if one is missing. */

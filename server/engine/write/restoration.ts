@@ -5,7 +5,7 @@ import type { Author } from '../../http/conventions.ts';
 import { binRepresentation, isRestorable } from '../bin/bin.ts';
 import type { Intent } from './intent.ts';
 import { parseStored } from './merge-patch.ts';
-import { rowOf, type Writing, type WrittenResource } from './resource.ts';
+import type { Writing, WrittenResource } from './resource.ts';
 import type { Deleted, Stored } from './rows.ts';
 import { writeWhole } from './write.ts';
 
@@ -52,17 +52,17 @@ const partsPerStatement = 100;
 
 /** It comes back as the bin has it: the rules for its fields may have changed since. */
 function toIntent(resource: WrittenResource, part: Stored, tenantId: string, author: Author): Intent {
-  const row = rowOf(resource, part.json);
+  const checked = resource.check(parseStored(part.json));
   return {
     resource,
     tenantId,
     author,
     name: undefined,
-    sent: row,
+    sent: checked.row,
     restored: part,
     mayRevive: true,
     mayWait: false,
-    decide: () => ({ ...resource.check(parseStored(part.json)), row, fieldErrors: [] }),
+    decide: () => ({ ...checked, fieldErrors: [] }),
   };
 }
 

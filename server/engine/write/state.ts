@@ -19,6 +19,10 @@ export interface Known {
   json?: string | undefined;
   /** Whether `json` was made of `value`, and lacks what only the database knows. */
   isComposed?: boolean;
+  /** What `facts` were read of. */
+  row?: Row;
+  /** The intent that sends the object as it is stored, but perhaps for its references. */
+  sameAs?: Intent | undefined;
   value?: Record<string, unknown> | undefined;
   /** Makes `value` of a new object. Few are looked at again. */
   compose?: () => Record<string, unknown>;
@@ -221,13 +225,25 @@ export function buildState() {
 /** As a request would find it. */
 export function toStored(known: Known, isFormerName: boolean): Stored {
   const { id, version } = known;
+  return {
+    id,
+    version,
+    isFormerName,
+    get json() {
+      return jsonOf(known);
+    },
+  };
+}
+
+function jsonOf(known: Known): string {
+  const { id, version } = known;
   if (known.json === undefined) {
     if (!known.value && !known.compose)
       throw new RaceError('The object came while it was read, as a dependant of another one.');
     known.json = JSON.stringify({ id, ...storedValue(known), version });
     known.isComposed = true;
   }
-  return { id, version, json: known.json, isFormerName };
+  return known.json;
 }
 
 /** The fields as they are stored, with the ids of what they refer to. */
@@ -258,10 +274,10 @@ function withoutEmptyGroups(fields: Fields, value: Record<string, unknown>): Rec
 
 /** The value of an object, made once. */
 export function storedValue(known: Known): Record<string, unknown> {
-  known.value ??= known.compose?.() ?? known.resource.check(parseStored(known.json!)).value;
+  known.value ??= known.compose?.() ?? known.resource.check(parseStored(jsonOf(known))).value;
   return known.value;
 }
 
 export function knownFrom(resource: WrittenResource, id: string, version: number, row: Row): Known {
-  return { resource, id, version, facts: factsOf(resource, row), made: [] };
+  return { resource, id, version, row, facts: factsOf(resource, row), made: [] };
 }

@@ -21,35 +21,68 @@ import { isAtPlace, placeOf } from './places.ts';
 import { addedWords, changedWords, formerWordColumns, wordColumns } from './search-words.ts';
 import { authorRecord, type Statement, sentRecord, writtenColumns } from './statement-parts.ts';
 
+/** What `factsOf` reads of a row. A date is the text that answers have. */
+export function factColumns(definition: Definition, alias: string): string {
+  const columns = [
+    ...uniqueColumnsOf(definition),
+    ...uniqueGroupsOf(definition).flat(),
+    ...referencesOf(definition).map(({ column }) => column),
+  ].map(({ name, field }) =>
+    field.kind === 'date' ? `to_json(${alias}.${name}) #>> '{}' AS ${name}` : `${alias}.${name}`,
+  );
+  const waiting = looseReferencesOf(definition).map(({ externalColumn }) => `${alias}.${externalColumn}`);
+  return [...new Set([...columns, ...waiting])].join(', ');
+}
+
+/**
+ * Whether a stored row is as the sent one, but for references, which the service resolves. False also where only the service
+ * knows: digits of a decimal and white space of a list.
+ */
+function isSame(definition: Definition): string {
+  const references = referencesOf(definition).flatMap(({ column, externalColumn }) => [
+    column.name,
+    externalColumn,
+  ]);
+  return writtenColumns(definition)
+    .filter(({ name }) => !references.includes(name))
+    .map(({ name, type }) => {
+      const cast = type === 'json' || type === 'numeric' ? '::text' : '';
+      return `stored.${name}${cast} IS NOT DISTINCT FROM sent.${name}${cast}`;
+    })
+    .join(' AND ');
+}
+
 /**
  * Reads the objects that $1 names by id or external id, former names included, and locks them in one order. A row without an
- * id was there, and is gone after the wait for its lock: it may have been merged.
+ * id was there, and is gone after the wait for its lock: it may have been merged. Most objects of a nightly run are as they
+ * were sent: those lack their JSON.
  */
 export function buildRead(definition: Definition, lock: '' | 'FOR UPDATE' = ''): Statement {
   const { name, table } = definition;
-  const stored = (column: string) => `(SELECT ${table}.id FROM ${table}
-          WHERE ${table}.tenant_id = sought.tenant_id AND ${table}.${column} = sought.${column})`;
+  const columns = writtenColumns(definition).map((column) => `${bareName(column.name)} ${column.type}`);
+  const direct = (column: string) => `(SELECT ${table}.id FROM ${table}
+          WHERE ${table}.tenant_id = sent.tenant_id AND ${table}.${column} = sent.${column})`;
   const former = (column: 'id' | 'external_id') =>
-    formerHolder(name, column, `named.${column}`, 'named.tenant_id');
+    formerHolder(name, column, `sent.${column}`, 'sent.tenant_id');
   return {
     name: `${lock ? 'lock' : 'read'} ${name}`,
     text: `
-      WITH named AS MATERIALIZED (
-        SELECT sought.*, CASE WHEN sought.id IS NULL THEN ${stored('external_id')} ELSE ${stored('id')} END AS direct_id
-        FROM json_to_recordset($1) AS sought (place integer, tenant_id uuid, id uuid, external_id text)
-      ), sought AS MATERIALIZED (
-        SELECT named.place, named.tenant_id, named.direct_id,
-          CASE WHEN named.id IS NOT NULL THEN (${former('id')})
-            WHEN named.direct_id IS NULL THEN (${former('external_id')})
+      WITH sent AS MATERIALIZED (
+        SELECT sent.*, CASE WHEN sent.id IS NULL THEN ${direct('external_id')} ELSE ${direct('id')} END AS direct_id
+        FROM json_to_recordset($1) AS sent (place integer, is_whole boolean, tenant_id uuid, id uuid, ${columns.join(', ')})
+      ), found AS MATERIALIZED (
+        SELECT sent.*, CASE WHEN sent.id IS NOT NULL THEN (${former('id')})
+            WHEN sent.direct_id IS NULL THEN (${former('external_id')})
           END AS former_id
-        FROM named
+        FROM sent
       )
-      SELECT sought.place, sought.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
-        ${representation(definition, 'stored')} AS json
-      FROM (SELECT *, coalesce(former_id, direct_id) AS id FROM sought
-          WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sought
+      SELECT sent.place, sent.former_id IS NOT NULL AS "isFormerName", stored.id, stored.version,
+        ${factColumns(definition, 'stored')},
+        CASE WHEN (sent.is_whole AND ${isSame(definition)}) IS NOT TRUE THEN ${representation(definition, 'stored')} END AS json
+      FROM (SELECT *, coalesce(former_id, direct_id) AS stored_id FROM found
+          WHERE coalesce(former_id, direct_id) IS NOT NULL ORDER BY tenant_id, coalesce(former_id, direct_id)) AS sent
         LEFT JOIN LATERAL (SELECT * FROM ${table} AS subject
-          WHERE subject.tenant_id = sought.tenant_id AND subject.id = sought.id LIMIT 1 ${lock}) AS stored ON true`,
+          WHERE subject.tenant_id = sent.tenant_id AND subject.id = sent.stored_id LIMIT 1 ${lock}) AS stored ON true`,
   };
 }
 

@@ -47,6 +47,7 @@ function toIntent(line: CheckedLine, { tenantId, author, idempotencyKey }: Write
     // An invalid line is rejected for its fields.
     claim: name || checked.fieldErrors.length === 0 ? claimOf(line, idempotencyKey) : undefined,
     sent: isDeletion ? {} : checked.row,
+    whole: name && action === 'replace' ? checked : undefined,
     since: version,
     deletion: isDeletion ? { isCascade } : undefined,
     mayRevive: line.mayRevive,
