@@ -11,12 +11,12 @@ const quietFlags = [
 ];
 
 /** A real Chromium of this machine. */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: executablePath!,
     headless: true,
     // Root and most containers have no sandbox, and the tests open only our own pages.
     chromiumSandbox: false,
-    args: quietFlags,
+    args: [...quietFlags, ...flags],
   });
 }

@@ -1,6 +1,6 @@
 // A QR code that opens a record's page.
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { create } from 'qrcode';
+import encodeQR from 'qr';
 import { stateQuery } from '../api/session.ts';
 
 /** Modules of white around the code, without which readers fail. */
@@ -13,19 +13,17 @@ export function useRecordAddress(): (collection: string, id: string) => string {
 }
 
 export function QrCode({ text, label }: { text: string; label: string }) {
-  const { modules } = create(text, { errorCorrectionLevel: 'M' });
-  const { size } = modules;
-  let path = '';
-  for (let row = 0; row < size; row += 1) {
-    for (let column = 0; column < size; column += 1) {
-      if (modules.get(row, column)) path += `M${column} ${row}h1v1h-1z`;
-    }
-  }
-  const box = [-quietZone, -quietZone, size + 2 * quietZone, size + 2 * quietZone].join(' ');
+  const rows = encodeQR(text, 'raw', { ecc: 'medium', border: quietZone });
+  const dots = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])));
   return (
-    <svg viewBox={box} role="img" aria-label={label} shapeRendering="crispEdges">
-      <rect x={-quietZone} y={-quietZone} width="100%" height="100%" fill="#ffffff" />
-      <path d={path} fill="#000000" />
+    <svg
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      role="img"
+      aria-label={label}
+      shapeRendering="crispEdges"
+    >
+      <rect width="100%" height="100%" fill="#ffffff" />
+      <path d={dots.join('')} fill="#000000" />
     </svg>
   );
 }

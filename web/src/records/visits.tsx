@@ -16,7 +16,7 @@ import { visitSettingsQuery } from '../visits/visits-query.ts';
 import { describeInterval } from './interval-words.ts';
 import classes from './visits.module.css';
 
-export function Visits({ site }: { site: Record<string, unknown> }) {
+export function Visits({ site, count = 6 }: { site: Record<string, unknown>; count?: number }) {
   const { t } = useTranslation();
   const intervals = (site.attendingIntervals as unknown[]).filter(isAttendingInterval);
   const { data: settings } = useQuery(visitSettingsQuery);
@@ -26,7 +26,7 @@ export function Visits({ site }: { site: Record<string, unknown> }) {
     nextVisitsQuery(site, {
       holidayRule: settings?.holidayRule ?? 'MOVE',
       from,
-      count: 6,
+      count,
       appointments: appointments?.data as unknown as Appointment[] | undefined,
     }),
   );

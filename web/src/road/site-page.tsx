@@ -90,6 +90,9 @@ function Site({ definition, site }: { definition: Definition; site: RoadSite }) 
   );
 }
 
+/** Access and plants are what somebody at the door looks for. */
+const nextVisits = 2;
+
 function VisitCard({ site }: { site: RoadSite }) {
   const { t } = useTranslation();
   const profile = useQuery(profileQuery);
@@ -117,7 +120,7 @@ function VisitCard({ site }: { site: RoadSite }) {
       {hasIntervals && (
         <Suspense>
           <div style={{ marginTop: '0.75rem' }}>
-            <Visits site={site} />
+            <Visits site={site} count={nextVisits} />
           </div>
         </Suspense>
       )}

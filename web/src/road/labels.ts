@@ -1,0 +1,32 @@
+// What a label leads to: its code is the address of a record, or the text on it.
+import { call, queryString } from '../api/client.ts';
+import type { Entity } from '../api/definitions.ts';
+import type { Page } from '../api/records.ts';
+import { isAway } from './shelf.ts';
+import { type KeptAnswer, readAll } from './store.ts';
+
+/** Labels may name the published address, which is not always the one of this page. */
+export function recordPathOf(code: string): string | undefined {
+  return /^https?:\/\/[^/]+(\/data\/(?:plants|containers)\/[0-9a-f-]{36})$/.exec(code)?.[1];
+}
+
+const labelled = ['plants', 'containers'];
+
+/** Undefined where nothing has the label. Without network, plants of the round are known. */
+export async function findLabel(labelCode: string): Promise<string | undefined> {
+  try {
+    for (const collection of labelled) {
+      const query = queryString({ labelCode, limit: 1 });
+      const { data } = await call<Page<Entity>>('GET', `/${collection}${query}`);
+      if (data[0]) return `/data/${collection}/${data[0].id}`;
+    }
+    return undefined;
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    const answers = await readAll<KeptAnswer>('answers');
+    const kept = answers.map(({ text }): Partial<Entity> => JSON.parse(text));
+    const plant = kept.find((entity) => entity.labelCode === labelCode);
+    if (!plant) throw error;
+    return `/data/plants/${plant.id}`;
+  }
+}
