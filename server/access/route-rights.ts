@@ -35,6 +35,7 @@ const rightsByArea: Readonly<Record<string, Rights>> = {
   definitions: own,
   attention: data,
   changes: data,
+  counts: data,
   history: data,
   map: data,
   named: data,

@@ -72,7 +72,7 @@ export async function officeRoutes(
   addHeavyReads(office, inFlight.heavyReads);
   await addSharedRoutes(office, shared);
   await office.register(ownBusinessRoutes, { database, notices, publicUrl });
-  await office.register(definitionRoutes, { resources });
+  await office.register(definitionRoutes, { database, resources });
   await office.register(tableCsvRoutes, { database, resources });
   await office.register(historyRoutes, { database });
   await office.register(nameMatchRoutes, { database, resources });

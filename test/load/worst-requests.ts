@@ -80,6 +80,7 @@ const features: Record<string, Worst> = {
   'GET /audit.csv': () => [{ path: '/audit.csv' }],
   'GET /backups': () => [{ path: '/backups' }],
   'GET /checklist': () => [{ path: '/checklist' }],
+  'GET /counts': () => [{ path: '/counts' }],
   'GET /recent-actions': () => [{ path: '/recent-actions' }],
   'GET /imports/:id/kept': ({ importId }) => [{ path: `/imports/${importId}/kept` }],
   'POST /name-matches': (world) => [

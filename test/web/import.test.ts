@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import Fastify from 'fastify';
 import type { Definition } from '../../core/definition/definition.ts';
 import {
   columnsOf,
@@ -14,13 +13,11 @@ import {
 } from '../../core/table/columns.ts';
 import { isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
-import { definitionRoutes } from '../../server/features/definitions/definition-routes.ts';
 import { resources } from '../../server/resources/index.ts';
 
-const app = Fastify();
-await app.register(definitionRoutes, { resources });
-const definitions: Definition[] = (await app.inject('/definitions')).json();
 const own = resources.map(describeDefinition);
+/** As the web app gets them. */
+const definitions: Definition[] = JSON.parse(JSON.stringify(own));
 
 function definitionOf(name: string): Definition {
   return definitions.find((definition) => definition.name === name)!;

@@ -1,19 +1,39 @@
-// The definitions as the web app needs them: its tables, forms and import follow from what this answers.
-import type { FastifyInstance } from 'fastify';
+// The definitions as the web app needs them: its tables, forms and import follow from what this answers. And how many
+// objects there are of each.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Definition as Description } from '../../../core/definition/definition.ts';
+import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
 
 export async function definitionRoutes(
   app: FastifyInstance,
-  { resources }: { resources: readonly Definition[] },
+  { database, resources }: { database: Database; resources: readonly Definition[] },
 ): Promise<void> {
   const described = resources.map(describeDefinition);
   // What a role does not see, its tables and forms do not offer.
-  const forCare = resources
-    .filter(({ isHiddenFromCare }) => !isHiddenFromCare)
-    .map((definition) => withoutFields(describeDefinition(definition), definition.hiddenFromCare));
-  app.get('/definitions', async ({ session }) => (session?.person.role === 'PFLEGE' ? forCare : described));
+  const shownToCare = resources.filter(({ isHiddenFromCare }) => !isHiddenFromCare);
+  const forCare = shownToCare.map((definition) =>
+    withoutFields(describeDefinition(definition), definition.hiddenFromCare),
+  );
+  const isCare = ({ session }: FastifyRequest) => session?.person.role === 'PFLEGE';
+  app.get('/definitions', async (request) => (isCare(request) ? forCare : described));
+
+  app.get('/counts', { config: { isHeavyRead: true } }, async (request) => {
+    const { tenantId, deadline } = request;
+    const text = countsOf(isCare(request) ? shownToCare : resources);
+    const { rows } = await database.queryInTenants([tenantId], { text, values: [tenantId] }, { deadline });
+    return rows[0];
+  });
+}
+
+/** By collection. */
+function countsOf(resources: readonly Definition[]): string {
+  const counts = resources.map(
+    ({ table, collection }) =>
+      `(SELECT count(*)::integer FROM ${table} WHERE tenant_id = $1) AS "${collection}"`,
+  );
+  return `SELECT ${counts.join(', ')}`;
 }
 
 function withoutFields(described: Description, hidden: readonly string[]): Description {

@@ -112,6 +112,14 @@ test('Pflege cannot ask for prices by filter, order or file, and its tables do n
     assert.equal((await clerk.call('GET', path)).statusCode, 200, path);
   }
   assert.doesNotMatch((await carer.call('GET', '/definitions')).body, /netPrice"|callOutFee"|"mobile"/);
+  for (const person of [carer, clerk]) {
+    const counts: object = (await person.call('GET', '/counts')).json();
+    const definitions: { collection: string }[] = (await person.call('GET', '/definitions')).json();
+    const collections = definitions.map(({ collection }) => collection);
+    assert.deepEqual(Object.keys(counts), collections);
+    for (const [collection, count] of Object.entries(counts))
+      assert.equal(count, (await person.call('GET', `/${collection}?count=true`)).json().total);
+  }
   assert.match((await clerk.call('GET', '/definitions')).body, /netPrice"/);
   assert.match((await clerk.call('GET', '/search?q=5550199')).body, /"mobile"/);
   assert.deepEqual((await carer.call('GET', '/search?q=5550199')).json().data, []);

@@ -55,15 +55,11 @@ export function fewQuery(collection: string, parameters: Parameters, limit: numb
   });
 }
 
-export function countQuery(collection: string, parameters: Parameters = {}) {
-  return queryOptions({
-    queryKey: ['count', collection, parameters],
-    queryFn: async ({ signal }) => {
-      const query = queryString({ ...parameters, limit: 1, count: true });
-      return (await call<Page<Entity>>('GET', `/${collection}${query}`, { signal })).total ?? 0;
-    },
-  });
-}
+/** How many objects each collection has. */
+export const countsQuery = queryOptions({
+  queryKey: ['counts'],
+  queryFn: ({ signal }) => call<Record<string, number>>('GET', '/counts', { signal }),
+});
 
 export function recordQuery(collection: string, id: string) {
   return queryOptions({

@@ -6,7 +6,7 @@ import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Definition, labelOf, nounOf, pluralOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
-import { type Change, countQuery, latestChangesQuery } from '../api/records.ts';
+import { type Change, countsQuery, latestChangesQuery } from '../api/records.ts';
 import { useIsAdministrator, useMayEdit, useMe } from '../api/session.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
@@ -84,17 +84,17 @@ export function HomePage() {
 
 function Numbers() {
   const { t } = useTranslation();
+  const { data: counts } = useQuery(countsQuery);
   return (
     <nav className={classes.numbers} aria-label={t('home.numbers')}>
       {useDefinitions().map((definition) => (
-        <NumberTile key={definition.name} definition={definition} />
+        <NumberTile key={definition.name} definition={definition} count={counts?.[definition.collection]} />
       ))}
     </nav>
   );
 }
 
-function NumberTile({ definition }: { definition: Definition }) {
-  const { data: count } = useQuery(countQuery(definition.collection));
+function NumberTile({ definition, count }: { definition: Definition; count: number | undefined }) {
   return (
     <Link
       to="/data/$collection"
