@@ -69,7 +69,7 @@ function callAt(number: number): Call {
 const expected = new Set([200, 201, 204, 404]);
 /** What a busy service says to a client that should come back. */
 const isBusy = (status: number, text: string) =>
-  status === 429 || (status === 500 && text.includes('"overloaded"'));
+  status === 429 || (status === 500 && /"code":"(overloaded|outcome_unknown)"/.test(text));
 
 /** Returns whether the service was too busy. */
 async function send(origin: string, key: string, { method, path: url, body }: Call): Promise<boolean> {
