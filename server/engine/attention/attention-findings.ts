@@ -77,25 +77,40 @@ export async function findAttentionOf(
   language: Language,
   log: WarningLog,
 ): Promise<AttentionEntry[]> {
-  if (checks.length === 0) return [];
-  const { rows } = await client.query<{ met: number[]; judged: Judged }>(
-    `SELECT found.met, ${selectJudged(checks)} AS judged FROM ${findMet(checks[0]!.table, checks)}
-     WHERE subject.tenant_id = $1 AND subject.id = $2`,
-    [tenantId, id],
+  const found = await findAttentionOfRows(client, checks, { tenantId, ids: [id] }, language, log);
+  return found.get(id) ?? [];
+}
+
+/** The entries of several rows of one resource, by id. */
+export async function findAttentionOfRows(
+  client: pg.ClientBase,
+  checks: readonly AttentionCheck[],
+  { tenantId, ids }: { tenantId: string; ids: readonly string[] },
+  language: Language,
+  log: WarningLog,
+): Promise<Map<string, AttentionEntry[]>> {
+  const found = new Map<string, AttentionEntry[]>();
+  if (checks.length === 0 || ids.length === 0) return found;
+  const { rows } = await client.query<{ id: string; met: number[]; judged: Judged }>(
+    `SELECT subject.id, found.met, ${selectJudged(checks)} AS judged FROM ${findMet(checks[0]!.table, checks)}
+     WHERE subject.tenant_id = $1 AND subject.id = ANY ($2)`,
+    [tenantId, ids],
   );
-  const { met = [], judged = {} } = rows[0] ?? {};
-  const needsBusiness = met.some((place) => checks[place]!.judge);
+  const needsBusiness = rows.some(({ met }) => met.some((place) => checks[place]!.judge));
   const business = needsBusiness
     ? readBusiness((await client.query(businessQuery(tenantId))).rows)
     : undefined;
   const pace = new Pace();
-  const entries: AttentionEntry[] = [];
-  for (const place of met) {
-    const check = checks[place]!;
-    const values = valuesFor(checks, place, judged);
-    if (!(await pace.run(judgeRow(check, { id, judged: values }, business, log))).needsAttention) continue;
-    const { resource, field, code } = check;
-    entries.push({ resource, id, field, code, message: text(code, language) });
+  for (const { id, met, judged } of rows) {
+    const entries: AttentionEntry[] = [];
+    for (const place of met) {
+      const check = checks[place]!;
+      const values = valuesFor(checks, place, judged);
+      if (!(await pace.run(judgeRow(check, { id, judged: values }, business, log))).needsAttention) continue;
+      const { resource, field, code } = check;
+      entries.push({ resource, id, field, code, message: text(code, language) });
+    }
+    found.set(id, entries);
   }
-  return entries;
+  return found;
 }

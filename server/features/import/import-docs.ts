@@ -122,7 +122,13 @@ const resultSchema = {
     ignoredFields: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Fields that are not known.',
+      description: 'Fields that are not known; in a dry run also if there are none.',
+    },
+    dryRun: { type: 'boolean', const: true, description: 'In a dry run, for a line that would be stored.' },
+    attention: {
+      type: 'array',
+      items: { $ref: 'AttentionEntry#' },
+      description: 'In a dry run: what the office would look at.',
     },
     code: { $ref: 'ErrorCode#' },
     message: { type: 'string', description: 'What is wrong, for people.' },

@@ -17,6 +17,7 @@ import { withoutData } from '../../http/log.ts';
 import { reportRequest } from '../../http/request-work.ts';
 import { importDocs } from './import-docs.ts';
 import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
+import { buildFindAttention } from './line-attention.ts';
 import { readLines } from './lines.ts';
 import type { OpenSession } from './session/import-transaction.ts';
 
@@ -40,6 +41,7 @@ const roundTripMs = 500;
 
 export async function importRoutes(api: FastifyInstance, options: ImportRouteOptions): Promise<void> {
   const writing = prepareWriting(options.resources);
+  const findAttention = buildFindAttention(options.resources);
   // The body is read while it is answered: nothing parses it before.
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -47,6 +49,8 @@ export async function importRoutes(api: FastifyInstance, options: ImportRouteOpt
   const route = { schema: importDocs(options.resources), config: { bodyType: linesType } };
   api.post('/import', route, async (request, reply) => {
     const importOptions = readOptions(request);
+    if (importOptions.isDryRun && !request.session)
+      importOptions.findAttention = findAttention(request.tenantId, importOptions.language, request.log);
     const { tenantId, idempotencyKey, mode } = importOptions;
     expectLongBody(request.raw, maxIdleMs);
     const clientGone = watchClient(request, reply);

@@ -1,11 +1,13 @@
 // An import from its lines to its answers. It reads no line before somebody wants the next answer. So a client that
 // does not read is not read from either.
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
+import type { AttentionEntry } from '../../engine/attention/attention-checks.ts';
 import { RaceError } from '../../engine/write/races.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import { type Turn, writePartsConcurrently } from './concurrent-parts.ts';
+import type { FindAttention } from './line-attention.ts';
 import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
 import { writeLines } from './line-intents.ts';
 import type { Outcomes, Writer } from './line-outcomes.ts';
@@ -28,6 +30,8 @@ export interface ImportOptions extends Writer {
   mode: (typeof importModes)[number];
   isDryRun: boolean;
   language: Language;
+  /** For a dry run with the key. The office checks its own form after each edit and shows no such entries. */
+  findAttention?: FindAttention | undefined;
   /** For the log: what no line is to blame for. */
   onError(error: unknown): void;
 }
@@ -76,6 +80,7 @@ async function* writeInput(
 ): AsyncGenerator<LineResult[]> {
   const checkLine = buildLineCheck(writing.resources);
   const withoutOwner = keepLinesWithoutOwner(writing.resources);
+  const attention = new Map<CheckedLine, AttentionEntry[]>();
 
   /**
    * All lines in one write. If that fails, try a smaller part: one bad line or a race must not fail its neighbours.
@@ -87,6 +92,8 @@ async function* writeInput(
       return await session.write(async (client, onWritten) => {
         const watch = { onWritten, ...(turn && { onDecided: turn.onDecided }) };
         const outcomes = await writeLines(client, writing, lines, options, watch);
+        const found = await options.findAttention?.(client, outcomes);
+        for (const [line, entries] of found ?? []) attention.set(line, entries);
         if (turn && !(await turn.isNext())) throw new RaceError('The lines before these are not stored.');
         return outcomes;
       });
@@ -119,13 +126,13 @@ async function* writeInput(
         : [],
     );
     const outcomes = await write([...woken.keys(), ...sound], turn);
-    const resultOf = (checked: CheckedLine) =>
-      toResult(
-        namesAt(checked.line.number, checked),
-        outcomes.get(checked)!,
-        checked.checked.ignoredFields,
-        options,
-      );
+    const resultOf = (checked: CheckedLine) => {
+      const { ignoredFields } = checked.checked;
+      const entries = attention.get(checked);
+      attention.delete(checked);
+      const outcome = outcomes.get(checked)!;
+      return toResult(namesAt(checked.line.number, checked), outcome, ignoredFields, options, entries);
+    };
     for (const [checked, kept] of woken)
       if (!isOwnerMissing(checked, outcomes.get(checked)!)) kept.result = resultOf(checked);
     return chunk.flatMap(({ line: { number }, checked }): LineResult[] => {

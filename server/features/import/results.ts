@@ -1,4 +1,5 @@
 // The answer to a line, and at the end to all of them.
+import type { AttentionEntry } from '../../engine/attention/attention-checks.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { errorBody } from '../../http/error-handler.ts';
 import type { Language } from '../../messages.ts';
@@ -46,6 +47,7 @@ export function toResult(
   outcome: LineOutcome,
   ignoredFields: readonly string[],
   options: { language: Language; isDryRun: boolean },
+  attention?: readonly AttentionEntry[],
 ): LineResult {
   const ignored = ignoredFields.length > 0 && { ignoredFields };
   if (outcome instanceof ApiError) return toErrorResult(names, outcome, options.language, { ...ignored });
@@ -60,6 +62,7 @@ export function toResult(
     ...(isReplay && { replayed: true }),
     ...(deleted && { deleted }),
     ...ignored,
+    ...(attention && { dryRun: true, attention, ignoredFields }),
   };
   return { outcome: what, answer };
 }

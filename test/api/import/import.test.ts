@@ -6,7 +6,7 @@ import { listen } from '../../helpers/raw-client.ts';
 import { startService, validAddress, validCustomer, validSite } from '../../helpers/service.ts';
 import { type ImportTarget, openImport, refusedImport, sendImport } from './import-client.ts';
 
-const { app, owner, tenant, createTenant, createCustomer } = await startService();
+const { app, owner, tenant, post, createTenant, createCustomer } = await startService();
 const port = await listen(app);
 const target: ImportTarget = { port, key: tenant.key };
 
@@ -379,9 +379,20 @@ test('a dry run answers alike and stores nothing, in both modes', async () => {
       ...filling,
       siteLine('DRY', { externalId: 'DRY-SITE' }),
     ]);
-    assert.deepEqual(results[0], { line: 1, status: 201, type: 'customer', externalId: 'DRY' });
-    assert.deepEqual(results[1], { line: 2, status: 200, type: 'customer', externalId: 'KNOWN', id: known });
-    assert.deepEqual(results.at(-1), { line: 603, status: 201, type: 'site', externalId: 'DRY-SITE' });
+    const withoutAttention = ({ attention: _attention, ...result }: Record<string, unknown>) => result;
+    const notes = { dryRun: true, ignoredFields: [] };
+    assert.deepEqual(withoutAttention(results[0]), {
+      ...{ line: 1, status: 201, type: 'customer', externalId: 'DRY' },
+      ...notes,
+    });
+    assert.deepEqual(withoutAttention(results[1]), {
+      ...{ line: 2, status: 200, type: 'customer', externalId: 'KNOWN', id: known },
+      ...notes,
+    });
+    assert.deepEqual(withoutAttention(results.at(-1)), {
+      ...{ line: 603, status: 201, type: 'site', externalId: 'DRY-SITE' },
+      ...notes,
+    });
     const counts = {
       lines: 603,
       created: 602,
@@ -395,6 +406,27 @@ test('a dry run answers alike and stores nothing, in both modes', async () => {
     assert.deepEqual((await read('/customers?externalId=DRY')).data, []);
     assert.equal((await read(`/customers/${known}`)).version, 1);
   }
+});
+
+test('a line of a dry run names what would need attention, as the dry run of a single object does', async () => {
+  const data = {
+    ...validSite(await createCustomer()),
+    contractExternalId: 'NO-SUCH-CONTRACT',
+    colour: 'red',
+  };
+  const single = await post('/customer/site?dryRun=true', data);
+  const { results } = await sendImport({ ...target, query: '?dryRun=true' }, [
+    { type: 'site', data },
+    { type: 'site', data: { ...data, name: '' } },
+    { type: 'site', action: 'delete', data: { externalId: 'NO-SUCH-SITE' } },
+  ]);
+  const fields = (entries: { field: string; code: string }[]) =>
+    entries.map(({ field, code }) => `${field} ${code}`);
+  const [sound, ...rejected] = results;
+  assert.deepEqual(fields(sound.attention), fields(single.json().attention));
+  assert.ok(fields(sound.attention).includes('contractExternalId pending_reference'));
+  assert.deepEqual([sound.dryRun, sound.ignoredFields], [true, ['colour']]);
+  for (const { status, attention } of rejected) assert.ok(status >= 400 && attention === undefined);
 });
 
 for (const mode of ['each', 'all-or-nothing']) {
