@@ -43,6 +43,11 @@ export function foldName(name: string): string {
     .trim();
 }
 
+/** The fields that `callNamesOf` reads. */
+export function calledByFields(definition: Described): string[] {
+  return [...new Set([...nameFieldsOf(definition), ...definition.uniqueFields])];
+}
+
 /** Every way to call an object: its name, its numbers and its external id. A person is also "Harms, Jonas" and "Harms". */
 export function callNamesOf(definition: Described, entity: Record<string, unknown>): string[] {
   const { firstName, lastName } = entity;

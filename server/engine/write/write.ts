@@ -1,7 +1,7 @@
 // The one way to write: read what the intents name, decide them in their order, write what was decided, and decide again
 // what somebody else overtook. (Decision 88.)
 import type pg from 'pg';
-import { Pace } from '../../../core/pace.ts';
+import { Pace, type Steps } from '../../../core/pace.ts';
 import type { Written } from '../../database/statistics.ts';
 import { ApiError } from '../../errors.ts';
 import { type Decided, decideAll } from './decide.ts';
@@ -163,18 +163,21 @@ async function writeSteps(
   left: ReadonlySet<Intent> = new Set(),
 ): Promise<Set<Intent>> {
   const sent: { statement: Sent; writes: readonly Write[]; isRead?: boolean }[] = [];
+  const pace = new Pace();
   for (const { phase, writes } of steps) {
     for (const resource of phase === 'delete' ? resources.toReversed() : resources) {
       const own = writes.get(resource)?.filter(({ intent }) => !left.has(intent)) ?? [];
       if (own.length === 0) continue;
       // In one order everywhere, to avoid deadlocks.
-      const rows = own.map(({ row }) => row as NewRow).toSorted((one, other) => (one.id < other.id ? -1 : 1));
-      const statement = { ...resource[phase], values: [JSON.stringify(rows)] };
-      if (phase === 'delete') {
-        sent.push({ statement, writes: own });
-        continue;
-      }
-      sent.push({ statement: { ...statement, writesTo: resource.definition.table }, writes: own });
+      const inOrder = own.toSorted((one, other) => (one.row.id < other.row.id ? -1 : 1));
+      const writesTo = phase === 'delete' ? undefined : resource.definition.table;
+      for (const { json, writes } of await pace.run(toPieces(inOrder)))
+        sent.push({
+          statement: { ...resource[phase], values: [json], ...(writesTo && { writesTo }) },
+          writes,
+        });
+      if (phase === 'delete') continue;
+      const rows = inOrder.map(({ row }) => row as NewRow);
       const links = resource.linksAfter(rows, (row) => bringsName(phase, row));
       for (const statement of links) sent.push({ statement, writes: [] });
       const wanted = phase === 'insert' ? own.filter(({ intent }) => intent.wantsObject) : [];
@@ -199,6 +202,27 @@ async function writeSteps(
   for (const [intent, outcome] of outcomes)
     if (intent.wantsObject && !(outcome instanceof ApiError) && outcome.json === undefined) lost.add(intent);
   return lost;
+}
+
+/** Objects are up to 100 kB, and 500 in one text would be written in one turn of the event loop. */
+const maxStatementLength = 1024 * 1024;
+
+/** The rows of a statement as JSON: one piece, except of very large objects. */
+function* toPieces(writes: readonly Write[]): Steps<{ json: string; writes: Write[] }[]> {
+  const pieces: { texts: string[]; length: number; writes: Write[] }[] = [];
+  for (const write of writes) {
+    yield;
+    const text = JSON.stringify(write.row);
+    let piece = pieces.at(-1);
+    if (!piece || piece.length + text.length > maxStatementLength) {
+      piece = { texts: [], length: 0, writes: [] };
+      pieces.push(piece);
+    }
+    piece.texts.push(text);
+    piece.length += text.length;
+    piece.writes.push(write);
+  }
+  return pieces.map(({ texts, writes }) => ({ json: `[${texts.join(',')}]`, writes }));
 }
 
 /** New objects as they are answered: a link may have changed one already. */

@@ -1,5 +1,6 @@
 // An import from its lines to its answers. It reads no line before somebody wants the next answer. So a client that
 // does not read is not read from either.
+import { Pace } from '../../../core/pace.ts';
 import { isDatabaseAway, toApiError } from '../../database/errors.ts';
 import type { AttentionEntry } from '../../engine/attention/attention-checks.ts';
 import { RaceError } from '../../engine/write/races.ts';
@@ -152,7 +153,16 @@ async function* writeInput(
     );
   }
 
-  const check = (lines: readonly Line[]): Chunk => lines.map((line) => ({ line, checked: checkLine(line) }));
+  const pace = new Pace();
+  async function check(lines: readonly Line[]): Promise<Chunk> {
+    const chunk: { line: Line; checked: CheckedLine | RejectedLine }[] = [];
+    for (const line of lines) {
+      chunk.push({ line, checked: checkLine(line) });
+      const wait = pace.step();
+      if (wait) await wait;
+    }
+    return chunk;
+  }
   let inputError: ApiError | undefined;
   const lines = endAtError(input, (error) => {
     inputError = error;
@@ -171,7 +181,7 @@ async function* writeInput(
   if (session.signal.aborted) summary.code ??= toApiError(session.signal.reason).code;
   if (inputError) summary.code ??= inputError.code;
   for (const kept of withoutOwner.take()) {
-    const chunk = check(kept.filter(({ result }) => !result).map(({ line }) => line));
+    const chunk = await check(kept.filter(({ result }) => !result).map(({ line }) => line));
     const results = summary.code
       ? giveUp(new ApiError(summary.code), chunk)
       : await writeChunk(chunk, false).catch((error) => giveUp(error, chunk));
@@ -187,9 +197,9 @@ function namesAt(line: number, checked: CheckedLine | RejectedLine) {
 
 async function* checkEach(
   input: AsyncIterable<Line[]>,
-  check: (lines: readonly Line[]) => Chunk,
+  check: (lines: readonly Line[]) => Promise<Chunk>,
 ): AsyncGenerator<Chunk> {
-  for await (const lines of input) yield check(lines);
+  for await (const lines of input) yield await check(lines);
 }
 
 /** Lines before the error still count. */

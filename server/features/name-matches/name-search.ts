@@ -1,5 +1,5 @@
 // Finds objects by what an office calls them: by name, number or external id, or as somebody assigned them.
-import { callNamesOf, foldName } from '../../../core/definition/names.ts';
+import { calledByFields, callNamesOf, foldName } from '../../../core/definition/names.ts';
 import type { Pace } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import { type Definition, uniqueColumnsOf } from '../../engine/definition/definition.ts';
@@ -132,7 +132,12 @@ function statementOf(definition: Definition): string {
     (condition) =>
       `(SELECT subject.id FROM ${table} AS subject WHERE subject.tenant_id = $1 AND ${condition} LIMIT ${maxRows})`,
   );
-  return `SELECT ${representation(definition, 'subject')} AS json FROM ${table} AS subject
+  // Lists of thousands of objects of one name would be very large.
+  const fields = [...calledByFields(definition), ownerOf(definition)?.field ?? ''];
+  const json = representation(definition, 'subject', {
+    fields: new Map(fields.map((name) => [name, undefined])),
+  });
+  return `SELECT ${json} AS json FROM ${table} AS subject
     WHERE subject.tenant_id = $1 AND subject.id IN (${parts.join(' UNION ')})`;
 }
 
