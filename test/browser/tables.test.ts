@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createPerson } from '../helpers/office.ts';
 import { withoutChromium } from '../helpers/programs.ts';
+import { validSite } from '../helpers/service.ts';
 import { until } from '../helpers/waiting.ts';
 import { findBarriers, type Office, openOffice, type Visit } from './helpers/office.ts';
 
@@ -136,7 +137,7 @@ describe('tables', { skip: withoutChromium }, () => {
     await dialog.getByLabel('Kündigungsfrist in Monaten').fill('6');
     assert.deepEqual(await findBarriers(page), []);
     await dialog.getByRole('button', { name: 'Feld ändern' }).click();
-    await page.getByText('2 Einträge geändert').waitFor();
+    await page.getByText('2 Verträge · Kündigungsfrist in Monaten: 6').waitFor();
     const notices = async () =>
       (await office.get('/contracts?sort=name'))
         .json()
@@ -145,6 +146,53 @@ describe('tables', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Rückgängig' }).click();
     await page.getByText('Rückgängig gemacht').waitFor();
     assert.deepEqual(await notices(), [null, null, null]);
+  });
+
+  test('raise a price of many ticked rows, and give them all the same intervals', async () => {
+    const { page } = visit;
+    await page.goto(`${office.origin}/data/contracts`);
+    await assertNumbers(page, ['V-1', 'V-2', 'V-3']);
+    const dialog = page.getByRole('dialog');
+    async function change(title: string) {
+      await page.getByRole('button', { name: 'Feld ändern' }).click();
+      await dialog.getByRole('combobox', { name: 'Welches Feld?' }).click();
+      await page.getByRole('option', { name: title, exact: true }).click();
+    }
+    const prices = async () =>
+      (await office.get('/contracts?sort=name'))
+        .json()
+        .data.map((contract: { netPrice?: number }) => contract.netPrice ?? null);
+    await page.getByRole('checkbox', { name: 'V-1 auswählen' }).check();
+    await page.getByRole('checkbox', { name: 'V-3 auswählen' }).check();
+    await change('Nettopreis');
+    await dialog.getByLabel('Nettopreis').fill('24,90');
+    await dialog.getByRole('button', { name: 'Feld ändern' }).click();
+    await page.getByText('2 Verträge · Nettopreis: 24,90').waitFor();
+    await page.getByRole('checkbox', { name: 'Alle geladenen auswählen' }).check();
+    await change('Nettopreis');
+    await dialog.getByLabel('Nettopreis').fill('+3 %');
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Feld ändern' }).click();
+    await page.getByText('3 Verträge · Nettopreis: +3 %').waitFor();
+    assert.deepEqual(await prices(), [25.65, 82.92, 25.65]);
+
+    const customerId = await office.createCustomer({ companyName: 'Zwei Häuser GmbH' });
+    for (const name of ['Haus A', 'Haus B'])
+      await office.post('/customer/site', { ...validSite(customerId), name });
+    await page.goto(`${office.origin}/data/sites?q=Haus`);
+    await page.getByRole('checkbox', { name: 'Haus A auswählen' }).check();
+    await page.getByRole('checkbox', { name: 'Haus B auswählen' }).check();
+    await change('Besuchsintervalle');
+    await dialog.getByRole('button', { name: 'Intervall hinzufügen' }).click();
+    assert.deepEqual(await findBarriers(page), []);
+    await dialog.getByRole('button', { name: 'Feld ändern' }).click();
+    await page.getByText('2 Standorte · Besuchsintervalle geändert').waitFor();
+    const { data } = (await office.get('/sites?q=Haus')).json();
+    for (const { attendingIntervals } of data) assert.equal(attendingIntervals[0].interval, 2);
+    await page.getByRole('button', { name: 'Rückgängig' }).click();
+    await page.getByText('Rückgängig gemacht').waitFor();
+    assert.equal((await office.get('/sites?q=Haus')).json().data[0].attendingIntervals, undefined);
+    assert.deepEqual(visit.complaints, []);
   });
 
   test('say which of many records could not be deleted, and why', async () => {

@@ -1,13 +1,17 @@
 // One field of many records: chosen, filled in and saved.
 import { Select, Text } from '@mantine/core';
+import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Entity, nounOf, titleOf } from '../api/definitions.ts';
+import { type Entity, type Field, labelOf, nounOf, titleOf, valueAt } from '../api/definitions.ts';
+import { useNamed } from '../api/named.ts';
 import { FieldInput } from '../forms/field-input.tsx';
 import { findLocalErrors, startValues, toPatch, type Values } from '../forms/form-values.ts';
+import { plainText } from '../records/value.tsx';
 import { decimalSeparator, formatNumber } from '../texts/format.ts';
-import { changeAll, changeableFieldsOf } from './bulk.ts';
+import { changeAll, changeableFieldsOf, hasPercent, raiseAll } from './bulk.ts';
 import { BulkDialog, type BulkDialogProps } from './bulk-dialog.tsx';
+import { readPercent } from './percent.ts';
 
 export function BulkChange({ count, ...dialog }: BulkDialogProps) {
   const { t } = useTranslation();
@@ -18,12 +22,27 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
   const [values, setValues] = useState<Values>(empty);
   const fields = changeableFieldsOf(definition);
   const field = fields.find((candidate) => candidate.path === path);
-  const localError = path === null ? undefined : findLocalErrors(definition, values, separator).get(path);
-  const change = (entities: Entity[]) => {
-    // A value that differs from nothing, even where the field begins with a default.
-    const patch = toPatch(definition, { ...values, [path!]: {} }, values, separator);
-    return changeAll(definition, entities, patch);
-  };
+  const value = path === null ? undefined : values[path];
+  const percent = field && hasPercent(field) ? readPercent(String(value)) : undefined;
+  const localError =
+    path === null || percent !== undefined
+      ? undefined
+      : findLocalErrors(definition, values, separator).get(path);
+  const named = useNamed(field?.reference?.resources ?? [], field?.reference && String(value)).data;
+  // A value that differs from nothing, even where the field begins with a default.
+  const patchOf = () => toPatch(definition, { ...values, [path!]: {} }, values, separator);
+  const change = (entities: Entity[]) =>
+    percent === undefined
+      ? changeAll(definition, entities, patchOf())
+      : raiseAll(definition, entities, field!, percent);
+  function doneText(done: number): string {
+    const what = nounOf(definition, done === 1 ? 'one' : 'many');
+    const words = { count: done, formatted: formatNumber(done), what, field: titleOf(field!) };
+    if (field!.kind === 'list') return t('bulk.changedList', words);
+    const next = percent === undefined ? valueAt(patchOf(), path!) : String(value).trim();
+    const name = named && labelOf(named.definition, named.entity);
+    return t('bulk.changed', { ...words, value: name ?? wordsOf(field!, next, t) });
+  }
 
   return (
     <BulkDialog
@@ -36,7 +55,8 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
       action={t('bulk.change')}
       isDisabled={!field || localError !== undefined}
       run={change}
-      doneText={(done) => t('bulk.changed', { count: done, formatted: formatNumber(done) })}
+      doneText={doneText}
+      modal={field?.kind === 'list' ? { size: 'lg' } : {}}
     >
       <Select
         data-autofocus
@@ -53,6 +73,7 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
       />
       {field && (
         <FieldInput
+          key={field.path}
           field={field}
           value={values[field.path]}
           onChange={(value) => setValues({ ...values, [field.path]: value })}
@@ -62,8 +83,17 @@ export function BulkChange({ count, ...dialog }: BulkDialogProps) {
       {field && !field.isRequired && (
         <Text size="xs" c="dimmed">
           {t('bulk.clears')}
+          {hasPercent(field) && ` ${t('bulk.percent')}`}
         </Text>
       )}
     </BulkDialog>
   );
+}
+
+function wordsOf(field: Field, value: unknown, t: TFunction): string {
+  if (value === null || value === '') return t('bulk.emptied');
+  if (typeof value === 'boolean') return t(value ? 'record.yes' : 'record.no');
+  // A number that is sent exactly has no type of its own.
+  const number = typeof value === 'object' ? Number(JSON.stringify(value)) : value;
+  return plainText(field, number);
 }

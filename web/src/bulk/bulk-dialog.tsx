@@ -1,4 +1,5 @@
 // Shared by a change and a deletion of many records: reading them, naming those that failed, and undo.
+import type { ModalProps } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -29,6 +30,7 @@ interface BulkWork {
   isDisabled?: boolean;
   run: (entities: Entity[]) => Promise<BulkResult>;
   doneText: (done: number) => string;
+  modal?: Partial<ModalProps>;
   children: ReactNode;
 }
 
@@ -66,6 +68,7 @@ export function BulkDialog({
           importId === undefined ? undefined : { label: t('undo.undo'), run: () => undo(importId) },
         );
       if (ended.failed.length > 0) return setResult(ended);
+      if (ended.done === 0) tell(t('bulk.nothingTitle'));
       onDone();
       onClose();
     },

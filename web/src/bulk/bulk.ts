@@ -1,11 +1,14 @@
 // One change or deletion of many records, as one import: the same validation, and a result per record.
 import type { components } from '../../../client/src/api-types.ts';
+import { exactNumber } from '../../../core/exact-json.ts';
 import { ApiError, call, queryString, send, unreachable } from '../api/client.ts';
 import { type Definition, type Entity, type Field, leavesOf } from '../api/definitions.ts';
+import { exactMember } from '../api/exact-numbers.ts';
 import type { Page } from '../api/records.ts';
 import { leafAt } from '../forms/form-errors.ts';
 import { fieldErrorText } from '../inputs/field-error-text.ts';
 import { isSelected, type Selection } from '../tables/selection.ts';
+import { addPercent } from './percent.ts';
 
 export type LineAnswer = components['schemas']['ImportResult'];
 type Summary = components['schemas']['ImportSummary']['summary'];
@@ -13,10 +16,11 @@ type Summary = components['schemas']['ImportSummary']['summary'];
 /** More would hold the browser and the journal of the business for minutes. */
 export const maxBulk = 10_000;
 
-/** Lists are edited one record at a time, and unique values would be refused from the second record on. */
+/** Unique values would be refused from the second record on. A list without a known shape has no input. */
 export function changeableFieldsOf(definition: Definition): Field[] {
   return leavesOf(definition.fields).filter(
-    ({ kind, path, twinOf }) => kind !== 'list' && !twinOf && !definition.uniqueFields.includes(path),
+    ({ kind, knownItem, path, twinOf }) =>
+      (kind !== 'list' || knownItem) && !twinOf && !definition.uniqueFields.includes(path),
   );
 }
 
@@ -56,6 +60,31 @@ export function changeAll(
     type: definition.name,
     action: 'merge',
     data: { id, ...patch },
+  }));
+}
+
+export function hasPercent({ kind, path }: Field): boolean {
+  return ['integer', 'decimal', 'double'].includes(kind) && !path.includes('.');
+}
+
+/** Records without the number stay as they are. What a colleague changes meanwhile is a conflict, and not raised twice. */
+export function raiseAll(
+  definition: Definition,
+  entities: readonly Entity[],
+  { path, kind }: Field,
+  percent: bigint,
+): Promise<BulkResult> {
+  const raised = new Map<Entity, string>();
+  for (const entity of entities) {
+    const written = JSON.stringify(exactMember(entity, path)) ?? '';
+    const number = addPercent(written, percent, kind === 'integer');
+    if (number !== undefined) raised.set(entity, number);
+  }
+  return sendEntities(definition, [...raised.keys()], (entity) => ({
+    type: definition.name,
+    action: 'merge',
+    version: entity.version,
+    data: { id: entity.id, [path]: exactNumber(raised.get(entity)!) },
   }));
 }
 
@@ -114,6 +143,7 @@ async function sendEntities(
   entities: readonly Entity[],
   lineOf: (entity: Entity) => object,
 ): Promise<BulkResult> {
+  if (entities.length === 0) return { done: 0, failed: [], importId: undefined };
   const { answers, importId, isComplete } = await sendLines(entities.map(lineOf));
   if (!isComplete) throw unreachable();
   const result: BulkResult = { done: 0, failed: [], importId };

@@ -3,7 +3,7 @@ import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';
-import type { Definition, Entity } from '../api/definitions.ts';
+import { type Definition, type Entity, labelOf } from '../api/definitions.ts';
 import { type Page, useForgetReadings } from '../api/records.ts';
 import { useMayEdit } from '../api/session.ts';
 import { tell } from '../frame/notices.tsx';
@@ -79,8 +79,11 @@ export function useCellEdits(definition: Definition) {
     });
     const done = edits.length - failed.length;
     if (done <= 0) return;
+    const [{ entity: first }] = edits as [CellEdit];
     const message =
-      done === 1 ? t('form.saved') : t('grid.changed', { count: done, formatted: formatNumber(done) });
+      done === 1 && edits.length === 1
+        ? t('undo.saved', { name: labelOf(definition, first) })
+        : t('grid.changed', { count: done, formatted: formatNumber(done) });
     tell(message, undo.length === 0 ? undefined : { label: t('undo.undo'), run: () => takeBack(undo) });
   }
 

@@ -4,7 +4,7 @@ import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Restoration, restore } from '../api/bin.ts';
 import { call } from '../api/client.ts';
-import type { Definition, Entity } from '../api/definitions.ts';
+import { type Definition, type Entity, labelOf } from '../api/definitions.ts';
 import { useForgetReadings } from '../api/records.ts';
 import { tell } from '../frame/notices.tsx';
 import { patchBack } from './earlier-state.ts';
@@ -48,10 +48,11 @@ export function useUndo() {
         tell(t('form.saved'));
         return;
       }
+      const name = labelOf(definition, after);
       const body = patchBack(definition, before, after);
       const path = `/${definition.collection}/${after.id}`;
       tell(
-        t('form.saved'),
+        t('undo.saved', { name }),
         undo(() => call('PATCH', path, { body, version: after.version })),
       );
     },

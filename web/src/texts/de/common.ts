@@ -573,6 +573,7 @@ export const texts: typeof english = {
     key: 'Strg+Z',
     undo: 'Rückgängig',
     done: 'Rückgängig gemacht',
+    saved: '{{name}} gespeichert',
   },
   history: {
     restore: 'Diesen Stand wiederherstellen',

@@ -563,6 +563,7 @@ export const texts = {
     key: 'Ctrl+Z',
     undo: 'Undo',
     done: 'Undone',
+    saved: '{{name}} saved',
   },
   history: {
     restore: 'Restore this state',
