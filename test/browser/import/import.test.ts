@@ -248,6 +248,24 @@ describe('import of a file', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('begins where a business without customers has its overview', async () => {
+    const { tenantId } = await office.createTenant('Neu GmbH');
+    const { page, complaints } = await office.enter((await createPerson(office, { tenantId })).email);
+    await page.goto(office.origin);
+    await page.getByText('Ihre Kundenliste hierher ziehen').waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles(spreadsheet(['Firma;Straße;PLZ;Ort', 'Hotel;Weg 1;20095;Hamburg']));
+    await page.getByRole('button', { name: '1 Zeile importieren' }).click();
+    await page.getByRole('heading', { name: 'Importiert' }).waitFor();
+    await page.getByRole('link', { name: 'Übersicht' }).first().click();
+    await page.getByRole('link', { name: '1 Kunde', exact: true }).waitFor();
+    assert.equal(await page.getByText('Ihre Kundenliste hierher ziehen').count(), 0);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   test('names the error of a file in English, and offers templates', async () => {
     const { page, complaints } = await office.enter(email, { locale: 'en-GB' });
     await page.goto(`${office.origin}/import`);

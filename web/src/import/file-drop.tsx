@@ -6,13 +6,15 @@ import classes from './import.module.css';
 import type { ReadingError } from './reader.ts';
 
 interface FileDropProps {
+  /** What to drop. Without one, any file, and cells from the clipboard. */
+  title?: string;
   isReading: boolean;
   errorCode: ReadingError['code'] | undefined;
   onFile: (file: File) => void;
 }
 
 /** A place to drop a file on, which is also the label of an ordinary input for files. */
-export function FileDrop({ isReading, errorCode, onFile }: FileDropProps) {
+export function FileDrop({ title, isReading, errorCode, onFile }: FileDropProps) {
   const { t } = useTranslation();
   const [isOver, setIsOver] = useState(false);
 
@@ -51,10 +53,10 @@ export function FileDrop({ isReading, errorCode, onFile }: FileDropProps) {
           {isReading ? <Loader size="sm" /> : <Icon name="import" size={28} />}
         </span>
         <Text fw={600} fz="lg" component="span">
-          {t(isReading ? 'import.reading' : 'import.drop')}
+          {isReading ? t('import.reading') : (title ?? t('import.drop'))}
         </Text>
         <Text c="dimmed" size="sm" component="span">
-          {t('import.dropHint')} {t('import.pasteHint')}
+          {t('import.dropHint')} {title === undefined && t('import.pasteHint')}
         </Text>
         <span className={classes.dropButton} aria-hidden="true">
           {t('import.choose')}

@@ -12,6 +12,7 @@ import { tellFailure } from '../frame/notices.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { currentLanguage } from '../texts/language.ts';
 import { FileDrop } from './file-drop.tsx';
+import { takeHanded } from './handed-file.ts';
 import classes from './import.module.css';
 import { Preparation } from './preparation.tsx';
 import { type OpenedFile, openReader, type Reader, ReadingError } from './reader.ts';
@@ -42,6 +43,12 @@ export function ImportPage() {
       setIsReading(false);
     }
   }
+
+  const first = useRef(open);
+  useEffect(() => {
+    const file = takeHanded();
+    if (file) void first.current(file);
+  }, []);
 
   async function choose(table: (reader: Reader) => Promise<TableFile>) {
     if (!opened) return;

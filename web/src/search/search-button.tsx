@@ -13,16 +13,11 @@ interface Handlers {
 
 export const SearchButtonProps = createContext<Handlers | undefined>(undefined);
 
-export function SearchButton({ isLarge = false, children }: { isLarge?: boolean; children: ReactNode }) {
+export function SearchButton({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   return (
-    <UnstyledButton
-      className={classes.button}
-      data-large={isLarge || undefined}
-      aria-keyshortcuts="Control+K"
-      {...use(SearchButtonProps)}
-    >
-      <Icon name="search" size={isLarge ? 20 : 16} />
+    <UnstyledButton className={classes.button} aria-keyshortcuts="Control+K" {...use(SearchButtonProps)}>
+      <Icon name="search" size={16} />
       <span>{children}</span>
       <Kbd size="xs" aria-hidden="true">
         {t('search.key')}

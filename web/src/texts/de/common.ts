@@ -86,7 +86,6 @@ export const texts: typeof english = {
     webhooksPaused_one: 'Ein Webhook ist angehalten, weil der Empfänger nicht antwortet.',
     webhooksPaused_other: '{{count}} Webhooks sind angehalten, weil die Empfänger nicht antworten.',
     webhooksPage: 'API & Schnittstellen',
-    search: 'Suchen nach Name, Straße, PLZ, Nummer, Telefon …',
     plants: 'Pflanzen mit Problemen',
     plantsNone: 'Alle Pflanzen sind gesund.',
     contracts: 'Verträge, die bald enden',
@@ -285,7 +284,13 @@ export const texts: typeof english = {
     noKey: 'Kein Schlüssel',
     appointment: 'Termin nötig',
   },
-  today: { title: 'Besuche heute', none: 'Heute gibt es keine Besuche.', maps: 'Karte öffnen' },
+  today: {
+    title: 'Besuche heute',
+    none: 'Heute gibt es keine Besuche.',
+    maps: 'Karte öffnen',
+    count_one: '{{count}} Besuch',
+    count_other: '{{count}} Besuche',
+  },
   record: {
     id: 'ID',
     noPosition: 'Ohne Position auf der Karte',

@@ -23,6 +23,8 @@ export const texts: typeof english = {
     text: 'Kunden, Standorte und mehr aus einer Tabelle. Sie prüfen das Ergebnis, bevor etwas gespeichert wird.',
     choose: 'Datei auswählen',
     drop: 'Datei hierher ziehen',
+    dropCustomers: 'Ihre Kundenliste hierher ziehen',
+    orByHand: 'Oder von Hand:',
     dropHint: 'Eine Excel- oder CSV-Datei.',
     pasteHint: 'Kopierte Zellen fügen Sie mit Strg+V ein.',
     pasted: 'Zwischenablage',

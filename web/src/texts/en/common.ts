@@ -82,7 +82,6 @@ export const texts = {
     webhooksPaused_one: 'A webhook is paused because its receiver does not answer.',
     webhooksPaused_other: '{{count}} webhooks are paused because their receivers do not answer.',
     webhooksPage: 'API & interfaces',
-    search: 'Search by name, street, postcode, number, phone …',
     plants: 'Plants needing care',
     plantsNone: 'All plants are healthy.',
     contracts: 'Contracts ending soon',
@@ -280,7 +279,13 @@ export const texts = {
     noKey: 'No key',
     appointment: 'Appointment needed',
   },
-  today: { title: "Today's visits", none: 'There are no visits today.', maps: 'Open map' },
+  today: {
+    title: "Today's visits",
+    none: 'There are no visits today.',
+    maps: 'Open map',
+    count_one: '{{count}} visit',
+    count_other: '{{count}} visits',
+  },
   record: {
     id: 'Id',
     noPosition: 'Not on the map',

@@ -20,6 +20,8 @@ export const texts = {
     text: 'Customers, sites and more from a spreadsheet. You check the result before anything is stored.',
     choose: 'Choose a file',
     drop: 'Drop a file here',
+    dropCustomers: 'Drop your list of customers here',
+    orByHand: 'Or by hand:',
     dropHint: 'An Excel or CSV file.',
     pasteHint: 'Paste copied cells with Ctrl+V.',
     pasted: 'Clipboard',
