@@ -129,7 +129,7 @@ export function useForgetReadings(): (isMeant?: (query: { queryKey: QueryKey }) 
   return useCallback(
     async (isMeant) => {
       // Names that somebody assigns stay in their list, also when one of them is created there.
-      const kept = ['session', 'definitions', 'import names'];
+      const kept = ['session', 'definitions', 'import choices', 'import names'];
       await client.invalidateQueries({
         predicate: (query) => !kept.includes(String(query.queryKey[0])) && (isMeant?.(query) ?? true),
       });
