@@ -107,6 +107,13 @@ describe('a start that cannot succeed says why, and the service that runs goes o
     await assertStartRefused({ DATA_DIR: dataDir, PORT: port }, sentence);
   });
 
+  test('where the port of the metrics is taken, without proposing the port of the service', async () => {
+    const { dataDir } = await makePreparedDataDir();
+    const beside = (distance: number) => String(Number(port) + distance);
+    const sentence = new RegExp(`^Port ${port} on 127.0.0.1 is taken .*METRICS_PORT=${beside(2)} npm start`);
+    await assertStartRefused({ DATA_DIR: dataDir, METRICS_PORT: port, PORT: beside(1) }, sentence);
+  });
+
   test('where a service runs on the same data', async () => {
     const sentence = new RegExp(
       `already running .*\\(${first.dataDir}\\): ${service.origin}, process ${service.pid}`,
