@@ -5,6 +5,7 @@ import { addRouteRights } from '../access/route-rights.ts';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { keyRoutes } from '../features/api-key/key-routes.ts';
+import { appointmentMailRoutes } from '../features/appointment-mail/appointment-mail-routes.ts';
 import { leftEntryRoutes } from '../features/attention/left-entry-routes.ts';
 import { leftKindRoutes } from '../features/attention/left-kind-routes.ts';
 import { auditRoutes } from '../features/audit/audit-routes.ts';
@@ -88,6 +89,7 @@ export async function officeRoutes(
   await office.register(checklistRoutes, { database });
   await office.register(requestRoutes, { database, resources });
   await office.register(mapRoutes, { database, config: shared.config });
+  await office.register(appointmentMailRoutes, { database, notices });
   await office.register(visitSettingRoutes, { database });
   await office.register(visitSumRoutes, { database });
   await office.register(feedRoutes, { database, publicUrl, heavyReads: inFlight.heavyReads });

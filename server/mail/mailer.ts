@@ -10,6 +10,8 @@ export interface Mail {
   to: string;
   subject: string;
   text: string;
+  /** An entry for calendar programs. */
+  icalEvent?: { method: 'PUBLISH'; filename: string; content: string };
 }
 
 /** Prepares mail after the answer was sent. */

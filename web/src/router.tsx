@@ -216,6 +216,14 @@ const visits = createRoute({
     'VisitsPage',
   ),
 });
+const arrange = createRoute({
+  getParentRoute: () => office,
+  path: '/arrange',
+  component: lazyRouteComponent(
+    withTexts(['visits'], () => import('./visits/arrange-page.tsx')),
+    'ArrangePage',
+  ),
+});
 const map = createRoute({
   getParentRoute: () => office,
   path: '/map',
@@ -341,6 +349,7 @@ export const router = createRouter({
       merge,
       attention,
       visits,
+      arrange,
       map,
       requests,
       correction,

@@ -37,7 +37,7 @@ const sources = {
   contactPerson: {
     table: 'contact_person',
     json: `json_build_object('firstName', subject.first_name, 'lastName', subject.last_name,
-      'phone', subject.phone, 'mobile', subject.mobile)`,
+      'phone', subject.phone, 'mobile', subject.mobile, 'email', subject.email)`,
     idOf: ({ site }) => site.contactPersonId,
   },
 } satisfies Record<string, Source>;

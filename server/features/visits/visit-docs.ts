@@ -118,7 +118,7 @@ export const visitSchemas: readonly JsonSchema[] = [
       employee: included('employee', { firstName: text(), lastName: text() }, ['firstName', 'lastName']),
       contactPerson: included(
         'contactPerson',
-        { firstName: text(), lastName: text(), phone: text(), mobile: text() },
+        { firstName: text(), lastName: text(), phone: text(), mobile: text(), email: text() },
         ['lastName'],
       ),
     },
@@ -175,6 +175,11 @@ Skipped visits are listed with \`status\` \`SKIPPED\` and a reason. Follow \`nex
       employeeExternalId: { type: 'string', description: 'The same by your own id.' },
       city: { type: 'string', description: 'Only in this city.' },
       zipCode: { type: 'string', description: 'Only where the postcode begins so.' },
+      needsAppointment: {
+        type: 'string',
+        enum: ['true', 'false'],
+        description: 'Only of sites that need appointments, or of those that do not.',
+      },
       unassigned: {
         type: 'string',
         enum: ['true', 'false'],

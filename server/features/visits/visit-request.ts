@@ -63,6 +63,7 @@ const filters: Record<string, string> = {
   employeeId: 'assignedEmployeeId',
   employeeExternalId: 'assignedEmployeeExternalId',
   city: 'city',
+  needsAppointment: 'needsAppointment',
 };
 
 const narrowing = [...Object.keys(filters), 'zipCode', 'unassigned'];

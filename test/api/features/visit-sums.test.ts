@@ -65,7 +65,14 @@ test('sums and the filter for visits without an employee agree with the list of 
   };
   const list = async (query: string, days = week): Promise<Visit[]> =>
     (await service.get(`/visits?${days}&include=employee&limit=500${query}`, { headers })).json().data;
-  for (const query of ['', '&zipCode=200', '&zipCode=20095', `&employeeId=${jonas}`, '&unassigned=true']) {
+  for (const query of [
+    '',
+    '&zipCode=200',
+    '&zipCode=20095',
+    `&employeeId=${jonas}`,
+    '&unassigned=true',
+    '&needsAppointment=true',
+  ]) {
     const expected = new Map<string, number[]>();
     const all = await list(query);
     assert.ok(all.length > 0, query);

@@ -234,6 +234,7 @@ async function fillBusiness(office: Office): Promise<Screen[]> {
     ['requests', '/requests'],
     ['import', '/import'],
     ['visits', '/visits'],
+    ['arrange', '/arrange'],
     ['day-sheet', '/day-sheet'],
     ['week-sheet', '/week-sheet'],
     ['visit-settings', '/settings/visits'],

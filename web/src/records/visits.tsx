@@ -62,7 +62,7 @@ export function Visits({ site, count = 6 }: { site: Record<string, unknown>; cou
                   </Badge>
                 )}
                 {visit.appointment && (
-                  <Badge size="xs" color={visit.appointment.status === 'PROPOSED' ? 'yellow' : 'green'}>
+                  <Badge size="xs" color={visit.appointment.status === 'PROPOSED' ? 'yellow' : 'leaf'}>
                     {t(`visits.appointmentStatus.${visit.appointment.status}`)}
                   </Badge>
                 )}

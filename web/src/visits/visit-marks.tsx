@@ -42,7 +42,7 @@ export function Marks({ visit }: { visit: Visit }) {
         {status === 'APPOINTMENT' && appointmentStatus && (
           <Badge
             size="sm"
-            color={appointmentStatus === 'PROPOSED' ? 'yellow' : 'green'}
+            color={appointmentStatus === 'PROPOSED' ? 'yellow' : 'leaf'}
             className={classes.conflict}
           >
             {t(`visits.appointmentStatus.${appointmentStatus}`)}

@@ -93,6 +93,16 @@ export function VisitsPage() {
               {t('weekSheet.title')}
             </ButtonLink>
             {mayEdit && (
+              <ButtonLink
+                variant="default"
+                className="screen-only"
+                leftSection={<Icon name="phone" size={16} />}
+                to="/arrange"
+              >
+                {t('arrange.title')}
+              </ButtonLink>
+            )}
+            {mayEdit && (
               <Button variant="default" className="screen-only" onClick={() => setIsAbsence(true)}>
                 {t('visits.absence.button')}
               </Button>

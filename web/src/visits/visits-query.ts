@@ -21,6 +21,8 @@ export interface VisitFilters {
   zipCode?: string | undefined;
   /** Visits to which nobody comes. */
   unassigned?: true;
+  /** Of sites that need appointments. */
+  needsAppointment?: true;
 }
 
 /** All pages: what is missing from a list or a sheet is visited by nobody. */
