@@ -51,6 +51,7 @@ function build({ paceMs = 0, maxItems = 100 } = {}) {
     kind: 'test',
     paceMs,
     maxItems,
+    isRead: (result) => result === 'read',
     hasAnsweredSince: () => true,
     tenantOf: (item) => item.split(' ')[0]!,
     run(items) {
@@ -157,6 +158,19 @@ test('it does not wait for longer than its pace', async () => {
     await advance(1);
   }
   assert.deepEqual(sizes(), [50, 4]);
+});
+
+test('after a batch that only read, the next one does not wait', async () => {
+  const { add, batches, sizes } = build({ paceMs: 8 });
+  for (const item of ['a', 'b', 'c']) add(item);
+  await turn();
+  await batches[0]!.answer(['read', 'read', 'read']);
+  for (const item of ['a', 'b', 'c']) add(item);
+  await turn();
+  await batches[1]!.answer(['read', 'read', 'c done']);
+  add('a');
+  await turn();
+  assert.deepEqual(sizes(), [3, 3]);
 });
 
 test('without a pace it never waits', async () => {

@@ -30,6 +30,8 @@ export interface BatcherOptions<Item, Result> {
   maxItems: number;
   /** How long after the start of the last batch the next one may still wait for further items. */
   paceMs: number;
+  /** Whether a result took no write. The batch after one that only read does not wait. */
+  isRead?(result: Result | Error): boolean;
   /** Whether the database has answered anything since then, a time of performance.now(). */
   hasAnsweredSince(time: number): boolean;
 }
@@ -133,6 +135,9 @@ export class Batcher<Item, Result> {
     try {
       const results = await this.#run(entries, startedAt);
       this.#end(running);
+      const { isRead } = this.#options;
+      if (isRead && results.every((result) => !(result instanceof Promise) && isRead(result)))
+        this.#answered = 1;
       this.#awaitLonger(entries, results, startedAt);
       // Send the next batch before answering this one: the database works meanwhile.
       if (this.#running.size === 0 && this.#waiting.length >= entries.length) {

@@ -70,7 +70,7 @@ export async function readStates(
   const kinds = resources.filter((resource) => intents.some((intent) => intent.resource === resource));
   await look(send, [
     ...kinds.flatMap((resource) => lookForObjects(resource, intents, states, isLocking)),
-    ...kinds.flatMap((resource) => lookForNames(resource, intents, states)),
+    ...kinds.flatMap((resource) => lookForNames(resource, intents, states, isLocking)),
     ...kinds.flatMap((resource) => lookForDeleted(resource, intents, states)),
   ]);
   const together = kinds.flatMap((resource) => lookTogether(resource, intents, states));
@@ -200,13 +200,17 @@ interface Name {
   value?: string;
 }
 
-/** The names of everything that bodies refer to, and the unique values that they bring. */
-function namesIn({ resource, sent }: Intent): Name[] {
+/**
+ * The names of everything that bodies refer to, and the unique values that they bring. Without locks, an owner's id in a whole
+ * object is not looked up: most are as stored, and the write leaves out what lacks its owner.
+ */
+function namesIn({ resource, sent, whole }: Intent, isLocking: boolean): Name[] {
   const { definition, references, uniqueColumns } = resource;
   const names: Name[] = [];
   for (const { column, externalColumn, resources, isOwner } of references) {
     const [id, externalId] = [sent[column.name], sent[externalColumn]];
-    if (typeof id === 'string' && isUuid(id))
+    const isSought = isLocking || !isOwner || !whole;
+    if (isSought && typeof id === 'string' && isUuid(id))
       names.push({ kind: isOwner ? resources[0]! : '', id: id.toLowerCase() });
     if (!isText(externalId)) continue;
     for (const target of resources) names.push({ kind: `${target}.external_id`, value: externalId });
@@ -218,13 +222,18 @@ function namesIn({ resource, sent }: Intent): Name[] {
   return names;
 }
 
-function lookForNames(resource: WrittenResource, intents: readonly Intent[], states: States): Look[] {
+function lookForNames(
+  resource: WrittenResource,
+  intents: readonly Intent[],
+  states: States,
+  isLocking: boolean,
+): Look[] {
   const sought = new Map<string, Name & { tenantId: string }>();
   for (const intent of intents) {
     if (intent.resource !== resource) continue;
     const { tenantId } = intent;
     const { holders } = states.get(tenantId)!;
-    for (const name of namesIn(intent)) {
+    for (const name of namesIn(intent, isLocking)) {
       const key = `${name.kind} ${name.id ?? name.value}`;
       if (!holders.has(key)) sought.set(`${tenantId} ${key}`, { ...name, tenantId });
     }

@@ -37,7 +37,8 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
   };
 
   function openBatches(kind: string, run: Run) {
-    const options = { kind, run, tenantOf, maxItems: maxIntents, paceMs: 8 };
+    const isRead = (outcome: Outcome | Error) => outcome instanceof Error || outcome.what === 'unchanged';
+    const options = { kind, run, tenantOf, maxItems: maxIntents, paceMs: 8, isRead };
     return buildTenantBatches<Asked, Outcome>(database, options);
   }
 
