@@ -23,14 +23,13 @@ import classes from './home.module.css';
 import { ContractsEnding, PlantsInNeed } from './soon-cards.tsx';
 import { WebhookNotice } from './webhook-notice.tsx';
 
-// Only Pflege begins the day with it.
 const VisitsCard = lazyRouteComponent(
   withTexts(['visits'], () => import('./visits-card.tsx')),
   'VisitsCard',
 );
-const TodayVisits = lazyRouteComponent(
-  withTexts(['visits'], () => import('../paper/today-visits.tsx')),
-  'TodayVisits',
+const RoadHome = lazyRouteComponent(
+  withTexts(['road', 'visits'], () => import('../road/road-home.tsx')),
+  'RoadHome',
 );
 
 const FreshBusiness = lazyRouteComponent(
@@ -40,28 +39,29 @@ const FreshBusiness = lazyRouteComponent(
 
 export function HomePage() {
   const { t } = useTranslation();
-  const { person, business } = useMe();
-  const isAdministrator = useIsAdministrator();
-  const mayEdit = useMayEdit();
-  const counts = useQuery(countsQuery);
-  const isFresh = mayEdit && counts.data?.customers === 0;
+  const { person } = useMe();
   const hour = new Date().getHours();
   const isEvening = hour < 5 || hour >= 18;
   const greeting = isEvening ? 'home.evening' : hour < 11 ? 'home.morning' : 'home.day';
+  const title = t(greeting, { name: person.name });
+  if (useMayEdit()) return <OfficeHome title={title} />;
+  return (
+    <Suspense fallback={<Lines count={5} />}>
+      <RoadHome greeting={title} />
+    </Suspense>
+  );
+}
+
+function OfficeHome({ title }: { title: string }) {
+  const { t } = useTranslation();
+  const { business } = useMe();
+  const isAdministrator = useIsAdministrator();
+  const counts = useQuery(countsQuery);
+  const isFresh = counts.data?.customers === 0;
   return (
     <div className={classes.page}>
-      <PageHead
-        title={t(greeting, { name: person.name })}
-        text={t('home.text', { business: business.name })}
-      />
+      <PageHead title={title} text={t('home.text', { business: business.name })} />
       {isAdministrator && <WebhookNotice />}
-      {!mayEdit && (
-        <div className={classes.today}>
-          <Suspense fallback={<Lines count={3} />}>
-            <TodayVisits />
-          </Suspense>
-        </div>
-      )}
       <div className={classes.cards}>
         <div className={classes.loading}>
           <Lines count={5} />
@@ -75,11 +75,9 @@ export function HomePage() {
         {counts.isFetched && !isFresh && (
           <>
             <div className={classes.columns}>
-              {mayEdit && (
-                <Suspense fallback={<Lines count={5} />}>
-                  <VisitsCard />
-                </Suspense>
-              )}
+              <Suspense fallback={<Lines count={5} />}>
+                <VisitsCard />
+              </Suspense>
               <AttentionCard />
               <ContractsEnding />
               <PlantsInNeed />
