@@ -11,6 +11,8 @@ import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { isUndoable, runColumns } from './runs.ts';
 
 const maxActions = 30;
+/** One action more than the page, and the moment at which the page before ended, which may have no more of them. */
+const maxMoments = maxActions + 2;
 
 interface ActionRow {
   at: string;
@@ -42,13 +44,18 @@ export async function recentRoutes(
   });
 }
 
-/** A deletion that belongs to an import, a bulk change or a merge is told there. */
+/**
+ * A deletion that belongs to an import, a bulk change or a merge is told there. What is deleted at one moment is deleted by one
+ * transaction, so one of its objects tells of all: an import deletes thousands.
+ */
 function buildQuery(resources: readonly Definition[]): string {
   const isEarlier = (at: string, id: string) =>
     `($2::timestamptz IS NULL OR (${at}, ${id}) < ($2, $3::uuid))`;
-  const isPartOfRun = `EXISTS (SELECT FROM journal AS entry
+  const isRoot = `bin.tenant_id = $1 AND bin.id = bin.root_id AND ${isRestorable('bin')}`;
+  // A subquery instead of EXISTS: PostgreSQL looks at the newest ones only.
+  const partOfRun = `(SELECT entry.position FROM journal AS entry
       JOIN import_chunk AS chunk ON chunk.tenant_id = $1 AND entry.position BETWEEN chunk.first_position AND chunk.last_position
-      WHERE entry.tenant_id = $1 AND entry.resource_id = bin.id AND entry.action = 'DELETED' AND entry.at = bin.deleted_at)`;
+      WHERE entry.tenant_id = $1 AND entry.resource_id = moment.id AND entry.action = 'DELETED' AND entry.at = moment.deleted_at LIMIT 1)`;
   const order = (at: string, id: string) => `ORDER BY ${at} DESC, ${id} DESC LIMIT ${maxActions + 1}`;
   return `WITH run AS (
       SELECT run.started_at AS at, run.id, row_to_json(shown) AS run FROM (
@@ -56,6 +63,11 @@ function buildQuery(resources: readonly Definition[]): string {
         WHERE run.tenant_id = $1 AND run.created + run.changed + run.deleted > 0 AND ${isUndoable}
           AND ${isEarlier('run.started_at', 'run.id')} ${order('run.started_at', 'run.id')}
       ) AS run, LATERAL (SELECT ${runColumns}) AS shown
+    ), moment AS (
+      SELECT moment.deleted_at FROM (
+        SELECT bin.deleted_at, min(bin.id::text)::uuid AS id FROM deleted_object AS bin
+        WHERE ${isRoot} AND ($2::timestamptz IS NULL OR bin.deleted_at <= $2) GROUP BY bin.deleted_at
+      ) AS moment WHERE ${partOfRun} IS NULL ORDER BY moment.deleted_at DESC LIMIT ${maxMoments}
     ), deletion AS (
       SELECT bin.deleted_at AS at, bin.id, json_build_object('resource', bin.resource, 'id', bin.id,
         'deletedAt', bin.deleted_at, 'restorableUntil', bin.deleted_at + interval '30 days',
@@ -66,8 +78,7 @@ function buildQuery(resources: readonly Definition[]): string {
             WHERE other.tenant_id = $1 AND other.root_id = bin.id AND other.id <> bin.id GROUP BY other.resource) AS part
         )) AS deletion
       FROM (SELECT * FROM deleted_object AS bin
-        WHERE bin.tenant_id = $1 AND bin.id = bin.root_id AND ${isRestorable('bin')}
-          AND ${isEarlier('bin.deleted_at', 'bin.id')} AND NOT ${isPartOfRun}
+        WHERE ${isRoot} AND ${isEarlier('bin.deleted_at', 'bin.id')} AND bin.deleted_at IN (SELECT moment.deleted_at FROM moment)
         ${order('bin.deleted_at', 'bin.id')}) AS bin
     )
     SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, id, run, deletion FROM (

@@ -334,6 +334,37 @@ test('Pflege and other businesses neither see nor undo an import, nor join it', 
   assert.equal((await read('/customers?count=true')).total, 1);
 });
 
+test('pages of recent actions hold every deletion once, and those of an import nowhere', async () => {
+  const { person, headers } = await startBusiness();
+  const names = (first: string) => Array.from({ length: 65 }, (_, index) => `${first}-${index}`);
+  const [one, other] = [names('A'), names('B')];
+  const imported = await beginImport(person);
+  await sendPart(
+    person,
+    imported,
+    [...one, ...other].map((name) => customerLine(name)),
+  );
+  const remove = (name: string) => service.delete(`/customers/by-external-id/${name}`, { headers });
+  for (const name of one.slice(0, 30)) assert.equal((await remove(name)).statusCode, 204);
+  const deleting = await beginImport(person);
+  const lines = other.map((externalId) => ({ type: 'customer', action: 'delete', data: { externalId } }));
+  await sendPart(person, deleting, lines);
+  for (const name of one.slice(30)) assert.equal((await remove(name)).statusCode, 204);
+  const shown: string[] = [];
+  const sizes: number[] = [];
+  for (let before = ''; ; ) {
+    const { data, next } = (await person.call('GET', `/recent-actions${before}`)).json();
+    for (const { run, deletion } of data) shown.push(run?.id ?? deletion.data.externalId);
+    sizes.push(data.length);
+    if (!next) break;
+    before = `?before=${encodeURIComponent(next)}`;
+  }
+  const late = one.slice(30).toReversed();
+  const early = one.slice(0, 30).toReversed();
+  assert.deepEqual(shown, [...late, deleting, ...early, imported]);
+  assert.deepEqual(sizes, [30, 30, 7]);
+});
+
 test('after 30 days an import is forgotten, with its parts', async () => {
   const { person, tenant } = await startBusiness();
   const importId = await beginImport(person);
