@@ -9,6 +9,7 @@ import { creation } from './scenarios/creation.ts';
 import { fairness } from './scenarios/fairness.ts';
 import { growth } from './scenarios/growth.ts';
 import { importing } from './scenarios/import.ts';
+import { office } from './scenarios/office.ts';
 import { overload } from './scenarios/overload.ts';
 import { reads } from './scenarios/reads.ts';
 import { soak } from './scenarios/soak.ts';
@@ -23,6 +24,7 @@ const scenarios: readonly Scenario[] = [
   reads,
   visits,
   growth,
+  office,
   overload,
   fairness,
   soak,
