@@ -1,5 +1,6 @@
 // Two nodes on a Patroni cluster: failovers, switchovers and restarts lose, double and invent nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Load } from './helpers/load.ts';
 import { assertAllCreated, createdSince, type Deployment, type Fault, tryFault } from './helpers/matrix.ts';
 import { absence, type Cluster, leaderTtlSeconds, processesOf, startCluster } from './helpers/patroni.ts';
 import { createTenant, withClient } from './helpers/process.ts';
@@ -21,7 +22,11 @@ async function deploy(): Promise<Clustered> {
 }
 
 function tryOnCluster(fault: Omit<Fault<Clustered>, 'deploy' | 'skip'>): void {
-  tryFault({ ...fault, name: `Patroni: ${fault.name}`, skip: absence, deploy });
+  async function strike(deployed: Clustered, load: Load, random: () => number): Promise<void> {
+    await deployed.cluster.healthy();
+    await fault.strike(deployed, load, random);
+  }
+  tryFault({ ...fault, name: `Patroni: ${fault.name}`, skip: absence, deploy, strike });
 }
 
 tryOnCluster({
