@@ -78,7 +78,9 @@ export async function findAttentionOf(
   log: WarningLog,
 ): Promise<AttentionEntry[]> {
   const found = await findAttentionOfRows(client, checks, { tenantId, ids: [id] }, language, log);
-  return found.get(id) ?? [];
+  // Not by `id`, which may be in upper case.
+  const [entries = []] = found.values();
+  return entries;
 }
 
 /** The entries of several rows of one resource, by id. */
