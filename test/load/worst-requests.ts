@@ -63,6 +63,7 @@ const features: Record<string, Worst> = {
     { path: `/personal-data/${ids.employee}?dryRun=true&text=${'a'.repeat(100)}` },
   ],
   'POST /import': (world) => [{ path: '/import?dryRun=true', lines: toNdjson(linesOf(world)) }],
+  'POST /appointments/:id/mail': ({ ids }) => [{ path: `/appointments/${ids.appointment}/mail` }],
   'GET /history': () => [{ path: '/history?limit=200' }],
   'GET /history/:resource/:id': ({ ids }) => [{ path: `/history/customer/${ids.customer}?limit=200` }],
   'GET /attention/counts': () => [{ path: '/attention/counts' }],
