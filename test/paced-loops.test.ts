@@ -20,7 +20,6 @@ const exceptions: Record<string, string> = {
   'server/engine/http/export-routes.ts': oneValue,
   'server/engine/read/list-query.ts': 'a cursor',
   'server/engine/openapi/answers.ts': 'an example, at the start',
-  'server/engine/write/resource.ts': oneValue,
   'server/features/audit/audit-list.ts': onePage,
   'server/features/backup/file.ts': 'a command of its own process',
   'server/features/bin/bin-routes.ts': 'a cursor',

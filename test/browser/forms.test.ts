@@ -234,7 +234,7 @@ describe('forms', { skip: withoutChromium }, () => {
   test('the search over everything opens from the first page', async () => {
     const { page } = visit;
     await page.goto(`${office.origin}/`);
-    await page.getByRole('button', { name: /^Suchen nach Name/ }).click();
+    await page.getByRole('button', { name: /Alles durchsuchen/ }).click();
     await page.getByRole('combobox', { name: 'Alles durchsuchen' }).waitFor();
   });
 });

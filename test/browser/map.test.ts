@@ -91,6 +91,7 @@ describe('the map', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/map`);
     await page.getByRole('link', { name: 'Semperoper bei Dresden, ungefähr' }).click();
     await page.waitForURL(`${office.origin}/data/sites/${id}`);
+    await page.getByText('Alle Angaben').click();
     await page.getByText('ungefähr, nach der Postleitzahl').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.getByRole('link', { name: /^51,0\d+, 13,7\d+$/ }).click();

@@ -192,6 +192,7 @@ describe('tables', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Rückgängig' }).click();
     await page.getByText('Rückgängig gemacht').waitFor();
     assert.equal((await office.get('/sites?q=Haus')).json().data[0].attendingIntervals, undefined);
+    await office.delete(`/customers/${customerId}?cascade=true`);
     assert.deepEqual(visit.complaints, []);
   });
 

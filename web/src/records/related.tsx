@@ -28,8 +28,16 @@ import { plainText, Value } from './value.tsx';
 
 const shownItems = 8;
 
-export function Related({ definition, id }: { definition: Definition; id: string }) {
-  return useDefinitions().flatMap((other) =>
+interface RelatedProps {
+  definition: Definition;
+  id: string;
+  /** The name of a resource that the page shows elsewhere. */
+  without?: string;
+}
+
+export function Related({ definition, id, without }: RelatedProps) {
+  const others = useDefinitions().filter(({ name }) => name !== without);
+  return others.flatMap((other) =>
     other.fields
       .filter((field) => field.reference?.resources.includes(definition.name))
       .map((field) => (

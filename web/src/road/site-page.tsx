@@ -180,7 +180,7 @@ function Rest({ definition, site }: { definition: Definition; site: RoadSite }) 
       {isOpen && (
         <div className={classes.restContent}>
           <Details definition={definition} entity={site} isReadOnly />
-          <Related definition={definition} id={site.id} />
+          <Related definition={definition} id={site.id} without="plant" />
         </div>
       )}
     </details>
