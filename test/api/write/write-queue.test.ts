@@ -1,6 +1,7 @@
 // Creations that are written together, and what becomes of those that cannot be.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openDatabase } from '../../../server/database/database.ts';
@@ -46,10 +47,11 @@ test('a stored row is answered before it is known why its neighbour was refused'
   const customerNumber = randomUUID().slice(0, 30);
   await service.createCustomer({ customerNumber });
   const { database, create } = openQueue(1);
+  const isWriting = once(database.pool, 'acquire');
   const stored = create(creationOf());
   const refused = create(creationOf({ customer_number: customerNumber }));
   const isRefused = assert.rejects(refused, (error: ApiError) => error.code === 'conflict');
-  await nextTurn();
+  await isWriting;
   // Next in line for the only connection: finding out why has to wait for it.
   const connection = await database.pool.connect();
   assert.equal((await stored).what, 'created');
