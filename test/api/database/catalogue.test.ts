@@ -226,7 +226,12 @@ test('a column is quoted if PostgreSQL reserves its name', async () => {
   const { rows } = await owner.query<{ word: string }>(
     `SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T') ORDER BY word`,
   );
-  assert.deepEqual([...reservedWords].sort(), rows.map(({ word }) => word).sort());
+  // An older PostgreSQL reserves fewer.
+  const words: string[] = rows.map(({ word }) => word);
+  assert.deepEqual(
+    words.filter((word) => !reservedWords.has(word)),
+    [],
+  );
 });
 
 test('each filter and each sort order of a definition has an index', async () => {
