@@ -108,7 +108,8 @@ test('a migration that was killed again and again leads to the same schema', asy
   const more = {
     '9001-paint.sql': 'CREATE TABLE paint (tenant_id uuid, id uuid, PRIMARY KEY (tenant_id, id))',
     '9002-paint.concurrently.sql': 'CREATE INDEX CONCURRENTLY paint_by_id ON paint (id);',
-    '9003-colours.sql': 'ALTER TABLE paint ADD COLUMN colour text',
+    // Long enough to be seen before it ends.
+    '9003-colours.sql': 'ALTER TABLE paint ADD COLUMN colour text; SELECT pg_sleep(1)',
   };
   const main = await copyWithMigrations(more);
   const [interrupted, undisturbed] = [await createTestDatabase('template0'), await createTestDatabase()];
