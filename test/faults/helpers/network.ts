@@ -47,6 +47,7 @@ function makeNetwork(): Network {
   run('ip', '-n', name, 'addr', 'add', `${there}/30`, 'dev', `${name}b`);
   run('ip', '-n', name, 'link', 'set', `${name}b`, 'up');
   run('ip', '-n', name, 'link', 'set', 'lo', 'up');
+  run('ip', 'link', 'set', 'lo', 'up');
 
   const nft = (...words: string[]) => run(...prefix, 'nft', ...words);
   nft('add', 'table', 'inet', 'faults');
