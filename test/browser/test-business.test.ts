@@ -38,9 +38,7 @@ describe('the test business', { skip: withoutChromium }, () => {
     await page.getByText(/^1 Eintrag, befüllt/).waitFor();
     assert.deepEqual(await findBarriers(page), []);
 
-    await page.getByRole('button', { name: 'Zum Testbetrieb' }).click();
-    const band = page.getByRole('region', { name: 'Testbetrieb' });
-    await band.waitFor();
+    const band = await enter(page);
     for (const address of ['/', '/data/customers', '/map', '/settings', '/settings/api', '/import']) {
       await page.goto(`${office.origin}${address}`);
       await band.waitFor();
@@ -53,8 +51,7 @@ describe('the test business', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/settings`);
     assert.equal(await page.getByRole('link', { name: 'Personen' }).count(), 0);
 
-    await band.getByRole('button', { name: 'Testbetrieb verlassen' }).click();
-    await band.waitFor({ state: 'detached' });
+    await leave(page);
     await page.goto(`${office.origin}/data/customers`);
     await page.getByText('Hotel Alsterblick GmbH').first().waitFor();
     assert.deepEqual(complaints, []);
@@ -65,12 +62,10 @@ describe('the test business', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/data/customers`);
     const second = await page.context().newPage();
     await second.goto(`${office.origin}/settings/api`);
-    await second.getByRole('button', { name: 'Zum Testbetrieb' }).click();
-    await second.getByRole('region', { name: 'Testbetrieb' }).waitFor();
+    await enter(second);
     await page.getByRole('link', { name: 'Standorte' }).first().click();
     await page.getByRole('region', { name: 'Testbetrieb' }).waitFor();
-    await second.getByRole('button', { name: 'Testbetrieb verlassen' }).click();
-    await second.getByRole('region', { name: 'Testbetrieb' }).waitFor({ state: 'detached' });
+    await leave(second);
     await second.close();
   });
 
@@ -82,13 +77,31 @@ describe('the test business', { skip: withoutChromium }, () => {
       const { page } = await office.enter(email, { locale, colorScheme: scheme });
       await look(page, `real-${locale}`);
       await page.goto(`${office.origin}/settings/api`);
-      await page.getByRole('button', { name: /Zum Testbetrieb|Open test business/ }).click();
-      await page.getByRole('region', { name: /Testbetrieb|Test business/ }).waitFor();
+      await enter(page);
       await look(page, `test-${locale}`);
-      await page.getByRole('button', { name: /Testbetrieb verlassen|Leave test business/ }).click();
-      await page.getByRole('region', { name: /Testbetrieb|Test business/ }).waitFor({ state: 'detached' });
+      await leave(page);
       await page.context().close();
     });
+  }
+
+  const bandOf = (page: Page) => page.getByRole('region', { name: /Testbetrieb|Test business/ });
+
+  /** Both load the app again: a test that goes on before that is interrupted. */
+  async function clickAndLoad(page: Page, name: RegExp): Promise<void> {
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('button', { name }).click();
+    await loaded;
+  }
+
+  async function enter(page: Page) {
+    await clickAndLoad(page, /Zum Testbetrieb|Open test business/);
+    await bandOf(page).waitFor();
+    return bandOf(page);
+  }
+
+  async function leave(page: Page): Promise<void> {
+    await clickAndLoad(page, /Testbetrieb verlassen|Leave test business/);
+    await bandOf(page).waitFor({ state: 'detached' });
   }
 
   async function look(page: Page, name: string): Promise<void> {

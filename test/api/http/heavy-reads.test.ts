@@ -18,10 +18,11 @@ const port = await listen(service.app);
 const stays = new AbortController().signal;
 const never = Number.POSITIVE_INFINITY;
 
-/** Statements on this table that wait for its lock. */
+/** Statements on this table that wait for its lock. Copies of a template have tables of the same number. */
 async function countWaiting(table: string): Promise<number> {
   const { rows } = await owner.query(
-    `SELECT count(*)::integer AS count FROM pg_locks WHERE relation = $1::regclass AND NOT granted`,
+    `SELECT count(*)::integer AS count FROM pg_locks JOIN pg_database AS mine ON mine.oid = pg_locks.database
+     WHERE relation = $1::regclass AND NOT granted AND datname = current_database()`,
     [table],
   );
   return rows[0].count;
