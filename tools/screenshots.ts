@@ -23,7 +23,7 @@ async function pasteTable(page: Page): Promise<void> {
     clipboardData.setData('text/plain', text);
     document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   }, table);
-  await page.getByText('The first 3 rows are valid.').waitFor();
+  await page.getByText('3 valid').first().waitFor();
 }
 
 const pictures: { name: string; at: string; isDark?: boolean; prepare?: (page: Page) => Promise<void> }[] = [
