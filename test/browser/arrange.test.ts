@@ -39,6 +39,7 @@ describe('appointments to arrange', { skip: withoutChromium }, () => {
     assert.deepEqual(await findBarriers(page), []);
 
     await page.getByRole('button', { name: 'Angerufen: Foyer' }).click();
+    await page.getByRole('button', { name: 'Angerufen: Foyer' }).waitFor({ state: 'detached' });
     await page.getByText('Angerufen', { exact: true }).waitFor();
     const agree = async (status: string) => {
       await page.getByRole('button', { name: 'Termin: Foyer' }).click();

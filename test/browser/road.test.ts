@@ -258,6 +258,9 @@ async function keptOn(page: Page): Promise<Kept> {
     if (!databases.includes('stamm-road')) return { shell, answers: [], databases };
     const answers = await new Promise<string[]>((resolve) => {
       const opening = indexedDB.open('stamm-road');
+      // It was deleted meanwhile, and is not made again by looking at it.
+      opening.onupgradeneeded = () => opening.transaction!.abort();
+      opening.onerror = () => resolve([]);
       opening.onsuccess = () => {
         const store = opening.result.transaction('answers').objectStore('answers');
         const keys = store.getAllKeys();

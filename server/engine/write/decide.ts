@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Steps } from '../../../core/pace.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
-import { authorColumns } from '../../http/conventions.ts';
+import { type Author, authorColumns } from '../../http/conventions.ts';
+import type { Reference } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
 import { collectCascade, describeDependants, hasDependants } from './dependants.ts';
 import type { Intent, Outcome } from './intent.ts';
@@ -10,7 +11,7 @@ import { newObjectId } from './object-id.ts';
 import { awaitedNames, factsOf, keyOf, togetherKey, type WrittenResource } from './resource.ts';
 import type { NewRow } from './rows.ts';
 import { buildSchedule, type Step, type Write } from './schedule.ts';
-import { type Known, resolvedValue, type State, storedValue, toStored } from './state.ts';
+import { isRead, type Known, resolvedValue, type State, storedValue, toStored } from './state.ts';
 
 export interface Decided {
   outcomes: Map<Intent, Outcome>;
@@ -219,29 +220,40 @@ function rivalNames(
 function linkWaiting({ intent, state }: Context, keys: readonly string[]): string[] {
   const linked: string[] = [];
   for (const key of keys) {
+    const { id } = state.holders.get(key)!;
     for (const before of state.waitingFor(key)) {
-      const value = { ...storedValue(before) };
-      const changes: Record<string, { from?: unknown; to?: unknown }> = {};
-      for (const { isOwner, column, externalName, resources } of before.resource.references) {
-        const isLinked = resources.some(
-          (name) => keyOf(name, 'external_id', String(value[externalName])) === key,
-        );
-        if (isOwner || value[externalName] === undefined || !isLinked) continue;
-        const { id } = state.holders.get(key)!;
-        changes[externalName] = { from: value[externalName] };
-        changes[column.path[0]!] = { to: id };
-        delete value[externalName];
-        value[column.path[0]!] = id;
-      }
-      const version = before.version + 1;
-      const waitsFor = awaitedNames(before.resource.references, ({ externalName }) => value[externalName]);
-      const facts = { ...before.facts, waitsFor };
-      const made = [...before.made, { version, changes, author: intent.author }];
-      state.change(before, { ...before, version, value, json: undefined, sameAs: undefined, facts, made });
+      state.change(before, linkedTo(before, key, id, intent.author));
       linked.push(before.id);
     }
   }
   return linked;
+}
+
+/** The object with the id in place of the name. Of a mere dependant only the row is known, and is enough. */
+function linkedTo(before: Known, key: string, id: string, author: Author): Known {
+  const { references } = before.resource;
+  const value = isRead(before) ? { ...storedValue(before) } : undefined;
+  const row = { ...before.row };
+  const nameOf = ({ externalName, externalColumn }: Reference) =>
+    value ? value[externalName] : row[externalColumn];
+  const changes: Record<string, { from?: unknown; to?: unknown }> = {};
+  for (const reference of references) {
+    const { isOwner, column, externalName, externalColumn, resources } = reference;
+    const name = nameOf(reference);
+    const isLinked = resources.some((kind) => keyOf(kind, 'external_id', String(name)) === key);
+    if (isOwner || name == null || !isLinked) continue;
+    changes[externalName] = { from: name };
+    changes[column.path[0]!] = { to: id };
+    delete row[externalColumn];
+    row[column.name] = id;
+    if (!value) continue;
+    delete value[externalName];
+    value[column.path[0]!] = id;
+  }
+  const version = before.version + 1;
+  const facts = { ...before.facts, waitsFor: awaitedNames(references, nameOf) };
+  const made = [...before.made, { version, changes, author }];
+  return { ...before, version, row, value, json: undefined, sameAs: undefined, facts, made };
 }
 
 function remove(context: Context, found: ReturnType<State['find']>): Outcome {

@@ -123,7 +123,13 @@ export function buildState() {
     /** Whether a cascade is too large for one transaction, so that only the dependants of its root are counted. */
     hasTooManyDependants: false,
     hold,
-    load: put,
+
+    /** What another name has found already is read again. */
+    load(known: Known): void {
+      const before = objects.get(known.id);
+      if (before) drop(before);
+      put(known);
+    },
 
     find({ resource, name }: Intent): { known: Known; isFormerName: boolean } | undefined {
       if (!name) return undefined;
@@ -235,10 +241,15 @@ export function toStored(known: Known, isFormerName: boolean): Stored {
   };
 }
 
+/** A dependant of what is to be deleted is not. */
+export function isRead({ json, value, compose }: Known): boolean {
+  return json !== undefined || value !== undefined || compose !== undefined;
+}
+
 function jsonOf(known: Known): string {
   const { id, version } = known;
   if (known.json === undefined) {
-    if (!known.value && !known.compose)
+    if (!isRead(known))
       throw new RaceError('The object came while it was read, as a dependant of another one.');
     known.json = JSON.stringify({ id, ...storedValue(known), version });
     known.isComposed = true;
@@ -246,7 +257,7 @@ function jsonOf(known: Known): string {
   return known.json;
 }
 
-/** The fields as they are stored, with the ids of what they refer to. */
+/** The fields as they are stored, with the ids of what they refer to. A row that was read has null where it has none. */
 export function resolvedValue(
   resource: WrittenResource,
   { value }: Checked,
@@ -254,8 +265,8 @@ export function resolvedValue(
 ): Record<string, unknown> {
   const resolved: Record<string, unknown> = { ...value };
   for (const { column, externalName, externalColumn, isOwner } of resource.references) {
-    resolved[column.path[0]!] = row[column.name];
-    resolved[externalName] = isOwner ? undefined : row[externalColumn];
+    resolved[column.path[0]!] = row[column.name] ?? undefined;
+    resolved[externalName] = isOwner ? undefined : (row[externalColumn] ?? undefined);
   }
   return withoutEmptyGroups(resource.definition.fields, resolved);
 }

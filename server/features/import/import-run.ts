@@ -13,7 +13,7 @@ import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './
 import { writeLines } from './line-intents.ts';
 import type { Outcomes, Writer } from './line-outcomes.ts';
 import type { Line } from './lines.ts';
-import { isOwnerMissing, keepLinesWithoutOwner } from './lines-without-owner.ts';
+import { isOwnerMissing, keepLinesWithoutOwner, wokenBy } from './lines-without-owner.ts';
 import {
   emptySummary,
   type LineResult,
@@ -84,15 +84,20 @@ async function* writeInput(
   const attention = new Map<CheckedLine, AttentionEntry[]>();
 
   /**
-   * All lines in one write. If that fails, try a smaller part: one bad line or a race must not fail its neighbours.
-   * Throws only where the database is away or the import has to end.
+   * All lines in one write, and before them those that have waited for one of them. If that fails, try a smaller part: one
+   * bad line or a race must not fail its neighbours. Throws only where the database is away or the import has to end.
    */
-  async function write(lines: readonly CheckedLine[], turn?: Turn, attempt = 1): Promise<Outcomes> {
+  async function write(
+    lines: readonly CheckedLine[],
+    woken: readonly CheckedLine[] = [],
+    turn?: Turn,
+    attempt = 1,
+  ): Promise<Outcomes> {
     if (lines.length === 0) return new Map();
     try {
       return await session.write(async (client, onWritten) => {
         const watch = { onWritten, ...(turn && { onDecided: turn.onDecided }) };
-        const outcomes = await writeLines(client, writing, lines, options, watch);
+        const outcomes = await writeLines(client, writing, [...woken, ...lines], options, watch);
         const found = await options.findAttention?.(client, outcomes);
         for (const [line, entries] of found ?? []) attention.set(line, entries);
         if (turn && !(await turn.isNext())) throw new RaceError('The lines before these are not stored.');
@@ -103,15 +108,20 @@ async function* writeInput(
       if (isDatabaseAway(error)) throw error;
       session.signal.throwIfAborted();
       if (summary.code) throw new ApiError(summary.code);
-      if (turn) return write(lines);
+      if (turn) return write(lines, woken);
       if (lines.length === 1) {
-        if (attempt === 1) return write(lines, undefined, 2);
+        if (attempt === 1) return write(lines, woken, undefined, 2);
         options.onError(error);
         return new Map([[lines[0]!, toApiError(error)]]);
       }
       const middle = lines.length >> 1;
-      const first = await write(lines.slice(0, middle));
-      const second = await write(lines.slice(middle));
+      const rest = lines.slice(middle);
+      const first = await write(lines.slice(0, middle), woken);
+      const waiting = [...woken, ...lines.slice(0, middle)].filter((line) => {
+        const outcome = first.get(line);
+        return !outcome || isOwnerMissing(line, outcome);
+      });
+      const second = await write(rest, wokenBy(rest, waiting));
       return new Map([...first, ...second]);
     }
   }
@@ -126,7 +136,7 @@ async function* writeInput(
         ? withoutOwner.awaiting(sound).map((kept) => [checkLine(kept.line) as CheckedLine, kept] as const)
         : [],
     );
-    const outcomes = await write([...woken.keys(), ...sound], turn);
+    const outcomes = await write(sound, [...woken.keys()], turn);
     const resultOf = (checked: CheckedLine) => {
       const { ignoredFields } = checked.checked;
       const entries = attention.get(checked);
@@ -135,7 +145,8 @@ async function* writeInput(
       return toResult(namesAt(checked.line.number, checked), outcome, ignoredFields, options, entries);
     };
     for (const [checked, kept] of woken)
-      if (!isOwnerMissing(checked, outcomes.get(checked)!)) kept.result = resultOf(checked);
+      if (outcomes.has(checked) && !isOwnerMissing(checked, outcomes.get(checked)!))
+        kept.result = resultOf(checked);
     return chunk.flatMap(({ line: { number }, checked }): LineResult[] => {
       if ('error' in checked) return [toResult(namesAt(number, checked), checked.error, [], options)];
       const isWaiting = mayWait && isOwnerMissing(checked, outcomes.get(checked)!);

@@ -21,14 +21,6 @@ export function keepLinesWithoutOwner(resources: readonly WrittenResource[]) {
   let count = 0;
   let bytes = 0;
 
-  function waitFor(one: Kept, { resource, checked }: CheckedLine): void {
-    for (const { resource: owner, externalColumn } of resource.owners) {
-      const externalId = checked.row[externalColumn];
-      if (externalId !== undefined)
-        waiting.getOrInsertComputed(`${owner} ${externalId}`, () => new Set()).add(one);
-    }
-  }
-
   return {
     /** Keeps a line, unless there is no room. */
     add(checked: CheckedLine): boolean {
@@ -39,7 +31,7 @@ export function keepLinesWithoutOwner(resources: readonly WrittenResource[]) {
       // A copy, because the bytes of a line keep everything in memory that arrived together with it.
       const one: Kept = { line: { ...line, bytes: Buffer.from(line.bytes) } };
       kept.getOrInsertComputed(resource, () => new Set()).add(one);
-      waitFor(one, checked);
+      for (const name of ownersOf(checked)) waiting.getOrInsertComputed(name, () => new Set()).add(one);
       return true;
     },
 
@@ -47,11 +39,8 @@ export function keepLinesWithoutOwner(resources: readonly WrittenResource[]) {
     awaiting(lines: readonly CheckedLine[]): Kept[] {
       const found = new Set<Kept>();
       if (waiting.size === 0) return [];
-      for (const { action, resource, checked } of lines) {
-        const { external_id: externalId } = checked.row;
-        if (action === 'delete' || externalId === undefined) continue;
-        for (const one of waiting.get(`${resource.definition.name} ${externalId}`) ?? []) found.add(one);
-      }
+      for (const name of lines.flatMap(broughtBy))
+        for (const one of waiting.get(name) ?? []) found.add(one);
       return [...found]
         .filter(({ result }) => !result)
         .sort((one, other) => one.line.number - other.line.number);
@@ -65,6 +54,24 @@ export function keepLinesWithoutOwner(resources: readonly WrittenResource[]) {
       }
     },
   };
+}
+
+/** The lines of `waiting` whose owners `lines` may bring. */
+export function wokenBy(lines: readonly CheckedLine[], waiting: readonly CheckedLine[]): CheckedLine[] {
+  const brought = new Set(waiting.length > 0 ? lines.flatMap(broughtBy) : []);
+  return waiting.filter((one) => ownersOf(one).some((name) => brought.has(name)));
+}
+
+function ownersOf({ resource, checked }: CheckedLine): string[] {
+  return resource.owners.flatMap(({ resource: owner, externalColumn }) => {
+    const externalId = checked.row[externalColumn];
+    return externalId === undefined ? [] : [`${owner} ${externalId}`];
+  });
+}
+
+function broughtBy({ action, resource, checked }: CheckedLine): string[] {
+  const { external_id: externalId } = checked.row;
+  return action === 'delete' || externalId === undefined ? [] : [`${resource.definition.name} ${externalId}`];
 }
 
 /** Whether a line can become right by another one that brings its owner. */

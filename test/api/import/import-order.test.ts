@@ -304,6 +304,38 @@ test('a deletion takes along what moved below its object in the same import', as
   ]);
 });
 
+test('an object that two names find waits once', async () => {
+  const person = { lastName: 'Petersen', customerExternalId: 'K-1', externalId: 'K-3' };
+  await compare([
+    { type: 'site', data: { ...siteBody('K-1'), externalId: 'S-1' } },
+    { type: 'contact-person', data: person },
+    { type: 'site', action: 'merge', data: { id: 'id of S-1', contactPersonExternalId: 'K-3' } },
+  ]);
+});
+
+test('a line that waits keeps its place among lines that are written in smaller parts', async () => {
+  const person = (action: string) => ({
+    ...{ type: 'contact-person', action },
+    data: { lastName: 'Petersen', customerExternalId: 'K-3', externalId: 'P-2' },
+  });
+  await compare([
+    person('replace'),
+    // Nobody has read what belongs to the site when its new customer is deleted.
+    { type: 'site', action: 'merge', data: { externalId: 'S-1', customerExternalId: 'K-2' } },
+    { type: 'customer', action: 'merge', data: { id: 'id of K-1', externalId: 'K-3' } },
+    person('create'),
+    { type: 'customer', action: 'delete', cascade: true, data: { externalId: 'K-2' } },
+  ]);
+});
+
+test('a name links what is below an object that is to be deleted', async () => {
+  const contact = { type: 'contact-person', data: { lastName: 'Harms', customerExternalId: 'K-2' } };
+  await compare([
+    { ...contact, data: { ...contact.data, externalId: 'K-3' } },
+    { type: 'customer', action: 'delete', cascade: true, data: { externalId: 'former K-1' } },
+  ]);
+});
+
 test('a part that a race takes back comes before what finds its object by a former name', async () => {
   const { key, tenantId, ids } = await startBusiness();
   const opened = openImport({ port, key });

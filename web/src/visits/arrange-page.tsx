@@ -104,7 +104,7 @@ function Rows({ title, rows, none }: { title: string; rows: Row[]; none?: string
           <h3>{formatDay(day, { weekday: 'long', day: 'numeric', month: 'long' })}</h3>
           <ul className={record.list}>
             {ofDay.map((row) => (
-              <VisitRow key={`${row.visit.siteId} ${row.visit.appointmentId}`} {...row} />
+              <VisitRow key={keyOf(row.visit)} {...row} />
             ))}
           </ul>
         </section>
@@ -118,11 +118,18 @@ function Rows({ title, rows, none }: { title: string; rows: Row[]; none?: string
   );
 }
 
+/** A visit stays the same when an appointment for its day is made. */
+function keyOf({ siteId, date, movedFrom, plannedDate, appointmentId }: Visit): string {
+  const isAdditional = appointmentId !== undefined && plannedDate === undefined;
+  return `${siteId} ${isAdditional ? appointmentId : (plannedDate ?? movedFrom ?? date)}`;
+}
+
 const colours = { OPEN: 'gray', CALLED: 'yellow', PROPOSED: 'yellow', CONFIRMED: 'leaf' } as const;
 
 function VisitRow({ visit, state }: Row) {
   const { t } = useTranslation();
   const [isAgreeing, setIsAgreeing] = useState(false);
+  const calling = useCalled(visit);
   const { site, customer, preparationInMinutes = 0 } = visit;
   const name = site?.name ?? '';
   return (
@@ -150,12 +157,23 @@ function VisitRow({ visit, state }: Row) {
       </div>
       <Group gap="xs" className={classes.actions}>
         <Badge color={colours[state]}>{t(`arrange.states.${state}`)}</Badge>
-        {state === 'OPEN' && <CalledButton visit={visit} name={name} />}
+        {state === 'OPEN' && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={t('arrange.calledOf', { name })}
+            loading={calling.isPending}
+            onClick={() => calling.mutate()}
+          >
+            {t('arrange.called')}
+          </Button>
+        )}
         {state === 'CONFIRMED' && <MailButton visit={visit} name={name} />}
         <Button
           size="compact-sm"
           variant={state === 'CONFIRMED' ? 'default' : 'filled'}
           aria-label={t('arrange.agreeOf', { name })}
+          disabled={calling.isPending}
           onClick={() => setIsAgreeing(true)}
         >
           {t('arrange.agree')}
@@ -189,19 +207,12 @@ function Contact({ visit: { contactPerson, customer } }: { visit: Visit }) {
   );
 }
 
-interface ButtonProps {
-  visit: Visit;
-  name: string;
-}
-
-function CalledButton({ visit, name }: ButtonProps) {
-  const { t } = useTranslation();
+function useCalled({ siteId, date, movedFrom = date }: Visit) {
   const definition = useDefinition('appointments')!;
   const forgetReadings = useForgetReadings();
   const { tellCreated } = useUndo();
-  const noting = useMutation({
+  return useMutation({
     mutationFn: async () => {
-      const { siteId, date, movedFrom = date } = visit;
       const body = { siteId, date, plannedDate: movedFrom, status: 'PROPOSED' };
       const { id } = await call<{ id: string }>('POST', definition.path, { body });
       tellCreated(definition, id);
@@ -209,21 +220,10 @@ function CalledButton({ visit, name }: ButtonProps) {
     },
     onError: tellFailure,
   });
-  return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      aria-label={t('arrange.calledOf', { name })}
-      loading={noting.isPending}
-      onClick={() => noting.mutate()}
-    >
-      {t('arrange.called')}
-    </Button>
-  );
 }
 
 /** Where mail is set up, and the contact person has an address. */
-function MailButton({ visit: { appointmentId, contactPerson }, name }: ButtonProps) {
+function MailButton({ visit: { appointmentId, contactPerson }, name }: { visit: Visit; name: string }) {
   const { t } = useTranslation();
   const { data: state } = useQuery(stateQuery);
   const email = contactPerson?.email;
