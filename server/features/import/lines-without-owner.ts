@@ -39,8 +39,7 @@ export function keepLinesWithoutOwner(resources: readonly WrittenResource[]) {
     awaiting(lines: readonly CheckedLine[]): Kept[] {
       const found = new Set<Kept>();
       if (waiting.size === 0) return [];
-      for (const name of lines.flatMap(broughtBy))
-        for (const one of waiting.get(name) ?? []) found.add(one);
+      for (const name of lines.flatMap(broughtBy)) for (const one of waiting.get(name) ?? []) found.add(one);
       return [...found]
         .filter(({ result }) => !result)
         .sort((one, other) => one.line.number - other.line.number);
