@@ -13,7 +13,7 @@ export function countSteps(): number {
   return taken;
 }
 
-/** For work that nobody else waits for. */
+/** Runs all steps without a pause: nobody else waits. */
 export function runNow<Result>(work: Steps<Result>): Result {
   for (;;) {
     const step = work.next();

@@ -1,4 +1,4 @@
-// What a search matched in an object, and how well. The service finds objects; this explains and ranks them.
+// Explains and ranks the matches of a search. The service finds the objects.
 import { plainLetters } from './letters.ts';
 import { runNow, type Steps } from './pace.ts';
 

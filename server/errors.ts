@@ -154,7 +154,7 @@ export const fieldErrorCodes = [
   'address_of_real_business',
 ] as const;
 
-/** What only the office's own forms can find. */
+/** Errors that only the office's own forms can find. */
 type FormErrorCode = 'too_easy' | 'too_complex' | 'wrong_password';
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number] | FormErrorCode;

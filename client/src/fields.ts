@@ -23,7 +23,7 @@ export type Chosen<Item, Path extends string> = {
 type FirstStep<Path extends string> = Path extends `${infer First}.${string}` ? First : Path;
 type Behind<Name extends string, Path extends string> = Path extends `${Name}.${infer Rest}` ? Rest : never;
 
-/** What a query with `fields` finds: these, and what `include` adds. */
+/** Members that a query with `fields` returns: these, and what `include` adds. */
 export interface FieldQuery<Path extends string, Inclusion extends string> {
   fields: readonly Path[];
   include?: Inclusion | readonly Inclusion[];

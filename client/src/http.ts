@@ -18,7 +18,7 @@ export interface StammOptions {
   fetch?: typeof fetch;
 }
 
-/** What an answer says beside its body. */
+/** Facts about an answer beside its body. */
 export interface StammResponse {
   method: string;
   /** Without the query, which may hold what was searched for. */

@@ -1,4 +1,4 @@
-// What the service lists beside the resources, and the search over all of them.
+// Lists beside the resources, and the search over all of them.
 import type { components, operations } from './api-types.ts';
 import { StammError } from './error.ts';
 import type { Chosen, FieldPath, FieldQuery } from './fields.ts';
@@ -47,7 +47,7 @@ export interface List<Item, Query> {
   page(query?: Query, options?: CallOptions): Promise<Page<Item>>;
 }
 
-/** What `include` of a query takes. */
+/** Values that `include` of a query takes. */
 export type IncludeOf<Query> = Extract<
   NonNullable<Query> extends { include?: infer Name } ? Name : never,
   string

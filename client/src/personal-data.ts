@@ -1,4 +1,4 @@
-// What data protection law asks for: everything about a person, and its erasure.
+// Data protection: export and erasure of a person.
 import type { components } from './api-types.ts';
 import type { CallOptions, Http } from './http.ts';
 

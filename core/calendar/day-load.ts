@@ -1,4 +1,4 @@
-// What the visits of one employee on one day have against each other.
+// Finds conflicts among the visits of one employee on one day.
 import type { Steps } from '../pace.ts';
 
 export interface LoadedVisit {
@@ -25,7 +25,7 @@ export function* findDayConflicts<Visit extends LoadedVisit>(
   const timed = visits
     .filter((visit) => visit.start !== undefined)
     .toSorted((one, other) => beginOf(one) - beginOf(other));
-  // Of those before, whoever ends last overlaps with the next if anybody does.
+  // Among earlier visits, the one that ends last overlaps with the next if any does.
   let last: Visit | undefined;
   for (const visit of timed) {
     yield;

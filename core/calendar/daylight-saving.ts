@@ -43,7 +43,7 @@ function toInstant(timeZone: string, minutes: number): number {
 
 const maxZones = 20;
 
-/** What is known about a zone's clocks. Sites with many intervals ask for the same days and times. */
+/** Known changes of a zone's clocks. Sites with many intervals ask for the same days and times. */
 const clocksOf = remember(
   (timeZone: string) => ({
     /** Whether the clocks change within the day or the next. */

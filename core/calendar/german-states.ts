@@ -20,7 +20,7 @@ export const germanStates = [
 ] as const;
 export type GermanState = (typeof germanStates)[number];
 
-/** Where each range of postcodes begins; it ends where the next one begins. */
+/** First postcode of each range. A range ends where the next one begins. */
 const beginnings = `
 01001 SN 01941 BB 02601 SN 03001 BB 04001 SN 04581 TH 04641 SN 04891 BB 06001 ST 06551 TH 06601 ST 07301 TH
 07952 SN 07953 TH 07985 SN 07987 TH 08001 SN 10001 BE 12529 BB 12531 BE 14400 BB 17001 MV 17261 BB 17301 MV

@@ -28,7 +28,7 @@ export function holidayRegion(zipCode: string, timeZone: string): string | undef
   return state ? `DE-${state}` : country;
 }
 
-/** For each year "month-day index-of-name states", with German states if it is not nationwide. */
+/** Holidays by year, each "month-day index-of-name states", with German states if it is not nationwide. */
 const tables: Record<string, Record<string, string>> = table.countries;
 const years = new Map<string, ReadonlyMap<string, Holiday>>();
 

@@ -21,7 +21,7 @@ import {
 import { type MovableDays, Moves } from './visit-moves.ts';
 import { type AttendingInterval, type Rule, readIntervals } from './visits.ts';
 
-/** What a business does with visits on public holidays. */
+/** The business's rule for visits on public holidays. */
 export const holidayRules = ['MOVE', 'SKIP', 'KEEP'] as const;
 export type HolidayRule = (typeof holidayRules)[number];
 
@@ -74,11 +74,11 @@ export interface PlannedVisit {
   /** None means that no times are known, or that the visit is skipped. */
   windows: VisitWindow[];
   durationInMinutes?: number | undefined;
-  /** What calculates it. */
+  /** Source of calculated visits. */
   interval?: AttendingInterval;
   /** Which of the site's known intervals it is. An extra appointment has none. */
   rule?: number;
-  /** What replaces a calculated visit, or adds one. */
+  /** Appointments that replace a calculated visit, or add one. */
   appointment?: Appointment;
   conflicts: VisitConflict[];
 }
@@ -91,7 +91,7 @@ export interface VisitPlan {
   readonly holidayRule: HolidayRule;
   /** Read with the first day that asks: most sites have no visit on the days in question. */
   hours?: OpenHours;
-  /** What is known about days. A day asks for the same days as its neighbours do. */
+  /** Facts about days. A day asks for the same days as its neighbours do. */
   known: KnownDays;
 }
 

@@ -8,20 +8,20 @@ export interface Field {
   kind: 'text' | 'choice' | 'flag' | 'integer' | 'decimal' | 'double' | 'date' | 'uuid' | 'list' | 'group';
   title: Titles;
   isRequired: boolean;
-  /** Of a text: whether it may be there and empty. */
+  /** A text that can be present and empty. */
   isBlankAllowed?: boolean;
   maxLength?: number;
   minimum?: number;
   maximum?: number;
-  /** Of a list. */
+  /** Items of a list. */
   maxItems?: number;
-  /** Of a list: the title of the shape that its items should have. */
+  /** Title of the shape that a list's items should have. */
   knownItem?: string;
   choices?: readonly { value: string; title: Titles }[];
   format?: string;
   default?: unknown;
   reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
-  /** Of the external id of something that does not exist yet: the reference that waits for it. */
+  /** Marks the external id of an object that does not exist yet: the name of the reference that waits for it. */
   twinOf?: string;
   fields?: readonly Field[];
   description: string;
@@ -29,9 +29,9 @@ export interface Field {
 
 export interface Definition {
   name: string;
-  /** Where it is found: "sites". */
+  /** Path of its list: "sites". */
   collection: string;
-  /** Where it is created: "/customer/site". */
+  /** Path of its creation: "/customer/site". */
   path: string;
   title: Titles;
   plural: Titles;

@@ -12,12 +12,12 @@ function nameFieldsOf({ nameField, uniqueFields }: Described): string[] {
   return [...new Set([...own, ...numbers])];
 }
 
-/** Also what tells a contract without a number: its kind and start. */
+/** Includes what identifies a contract without a number: its kind and start. */
 export function labelFieldsOf(definition: Described): string[] {
   return [...nameFieldsOf(definition), 'type', 'startDate'];
 }
 
-/** What an export calls it. Undefined if it has neither name nor number. */
+/** Name in an export. Undefined if it has neither name nor number. */
 export function nameOf(definition: Described, entity: Record<string, unknown>): string | undefined {
   if (definition.nameField === 'lastName') {
     return [entity.firstName, entity.lastName].filter(Boolean).join(' ');

@@ -5,7 +5,7 @@ import { isClosingTime, isDay, isTime } from '../calendar/calendar-days.ts';
 const formatChecks = { date: isDay, time: isTime, 'closing-time': isClosingTime } as const;
 
 interface Described {
-  /** For the API's document. */
+  /** Text in the API's document. */
   readonly description?: string;
 }
 

@@ -5,11 +5,11 @@ export interface MapCluster {
   count: number;
   /** How many of them are placed by postcode or town. */
   approximate?: number;
-  /** Of a single site. */
+  /** Set for a single site. */
   id?: string;
   name?: string;
-  /** Of sites in one place, which no zoom parts. */
+  /** Set for sites in one place, which no zoom parts. */
   sites?: { id: string; name: string }[];
-  /** Of too many approximate sites to name them. */
+  /** Set for approximate sites that are too many to name. */
   zipCode?: string;
 }

@@ -1,4 +1,4 @@
-// Where an address lies approximately: the middle of its postcode, or of its town. Works offline.
+// Approximate position of an address: the middle of its postcode, or of its town. Works offline.
 
 import postcodeTable from '../../reference/postcodes.json' with { type: 'json' };
 import { foldText } from '../search-match.ts';

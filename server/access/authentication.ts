@@ -11,7 +11,7 @@ export interface Admission {
   tenantId: string;
   /** The last four characters of the key. */
   keyEnding: string;
-  /** Where this request stands among those of its tenant in the current window, beginning with 1. */
+  /** Place of this request among those of its tenant in the current window, from 1. */
   ordinal: number;
   windowEndsInMs: number;
 }

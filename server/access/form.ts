@@ -104,7 +104,7 @@ export const flag: Input<boolean> = {
     typeof value === 'boolean' ? { value } : { code: 'type', params: { type: 'boolean' } },
 };
 
-/** What can only be said, and not taken back. */
+/** An agreement: it can be given but not taken back. */
 export const yes: Input<true> = {
   isRequired: true,
   read: (value): Reading<true> =>

@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set by route-rights.ts for every route below /app. */
     access?: Access;
-    /** Of a change: the fields that the role Pflege may change, which features/care-role checks in the body. */
+    /** The fields of a change that the role Pflege can send. features/care-role checks them in the body. */
     careFields?: readonly string[];
     /** Whether the person must have shown a password or passkey in the last minutes. */
     needsRecentProof?: boolean;

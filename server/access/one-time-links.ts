@@ -133,7 +133,7 @@ export async function useInvitation<Result>(
 ): Promise<Result> {
   const { tenant_id: tenantId, id, email, role } = await findInvitation(database, token);
   return database.inTenants([tenantId], async (client) => {
-    // Of two people who use a link at the same time, the second waits here and finds it gone.
+    // The second of two simultaneous uses waits here and finds the link gone.
     const { rows } = await client.query<{ employeeId: string | null }>(
       `DELETE FROM invitation WHERE tenant_id = $1 AND id = $2 AND expires_at > now()
        RETURNING employee_id AS "employeeId"`,

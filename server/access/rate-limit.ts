@@ -75,7 +75,7 @@ export async function openRedisCounter(
       const numbers = additions.map(({ requests }) => requests);
       try {
         const reply = await redis.eval(addToWindows, keys.length, ...keys, windowSeconds * 1000, ...numbers);
-        // One that only hung has kept its connection, so no event tells that it is back.
+        // A Redis that only hung has kept its connection, so no event announces its return.
         noteState(false, '');
         return (reply as [number, number][]).map(([requests, windowEndsInMs]) => ({
           requests,

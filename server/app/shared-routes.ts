@@ -29,7 +29,7 @@ import type { OutgoingConfig } from '../features/webhooks/outgoing-request.ts';
 import type { InFlightLimit } from '../http/in-flight-limit.ts';
 import { resources } from '../resources/index.ts';
 
-/** What the API and the office use together. */
+/** Parts that the API and the office share. */
 export interface SharedOptions {
   config: Pick<
     Config,

@@ -1,4 +1,4 @@
-// What a command is, and the connection that most of them work on.
+// Shape of a command, and the connection that most of them work on.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { asDatabaseOwner, type Connection, ConnectionError, openConnection } from '../database/connection.ts';
@@ -26,7 +26,7 @@ export interface Command {
   /** One or two words. */
   name: string;
   summary: string;
-  /** What follows the name without dashes, in this order, and its meaning. */
+  /** Arguments after the name, without dashes, in this order, and their meaning. */
   arguments?: Record<string, string>;
   /** The same for words that may be left out; they come after the others. */
   optionalArguments?: Record<string, string>;
@@ -37,7 +37,7 @@ export interface Command {
   flags?: Record<string, string>;
   /** Nothing is printed for a command that answers with nothing. */
   run(context: CommandContext): Promise<Outcome | undefined>;
-  /** What it answers with --json where settings are wrong; other commands say so on stderr. */
+  /** The --json output where settings are wrong; other commands write it to stderr. */
   refuseSettings?(error: Error): Outcome;
 }
 

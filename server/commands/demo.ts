@@ -88,7 +88,7 @@ async function openBusiness(connection: pg.ClientConfig, config: Config) {
 
 interface FoundBusiness {
   tenantId: string;
-  /** Of its first object. Null if it has none and bears the demo's name: a demo was interrupted. */
+  /** Creation of its first object. Null if it has none and bears the demo's name: a demo was interrupted. */
   firstOrigin: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What `doctor` says about backups: of the folder as the service sees it, and of what the database remembers.
+// Checks backups: the folder as the service sees it, and what the database remembers.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export interface BackupMemory {
   hasHeldBackups?: boolean;
   /** The newest backup of all, in any folder. */
   last?: { folder: string; at: Date; bytes: number } | undefined;
-  /** Of the newest failure, if no backup was made since. */
+  /** The newest failure, if no backup was made since. */
   failure?: string | undefined;
 }
 

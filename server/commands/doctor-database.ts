@@ -1,4 +1,4 @@
-// What `doctor` looks at in a database that answers.
+// Checks a database that answers.
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { findClusterErrors, findUndistributed, hasCitus } from '../database/citus/distribution.ts';
@@ -118,7 +118,7 @@ export async function checkWebhooks(client: pg.Client): Promise<Finding[]> {
 const upkeepOldHours = 3;
 const recentHours = 24;
 
-/** What work that no request waits for did last, in any process. */
+/** The last background work of any process. */
 export async function checkBackground(client: pg.Client): Promise<Finding[]> {
   const { rows } = await client.query<{
     work: string;

@@ -1,4 +1,4 @@
-// What `doctor` finds, and why a database cannot be opened: the cause and the next step.
+// Names the cause of trouble that `doctor` or an opening of the database finds, and the next step.
 import type pg from 'pg';
 import { ConnectionError } from '../database/connection.ts';
 import { EmbeddedPostgresError } from '../database/embedded/postgres.ts';
@@ -15,7 +15,7 @@ export interface Finding {
 
 interface Trouble {
   code: string;
-  /** What PostgreSQL, the driver or Node say in this trouble. */
+  /** Messages of PostgreSQL, the driver or Node in this trouble. */
   isMeant(reason: string, code: string): boolean;
   next: string;
 }
@@ -74,7 +74,7 @@ const troubles: readonly Trouble[] = [
   },
 ];
 
-/** Of an error that kept the database from being opened or read. */
+/** Explains an error that kept the database from being opened or read. */
 export function describeDatabaseTrouble(error: unknown): Finding {
   const { message, cause } = error as Error;
   const found = { check: 'database', status: 'failed' as const };

@@ -38,7 +38,7 @@ async function askTwice(): Promise<string> {
 
 export async function askUnseen(question: string): Promise<string> {
   process.stderr.write(question);
-  // What readline would show of the typing goes nowhere.
+  // Hide what readline would show of the typing.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   try {

@@ -18,7 +18,7 @@ const smallestFlood = 8;
 const deadlineCheckMs = 20;
 
 export interface BatcherOptions<Item, Result> {
-  /** For metrics and traces. */
+  /** The name in metrics and traces. */
   kind: string;
   /**
    * Returns for each item, in order, a result, an error, or the promise of a slower result. If it throws, all items

@@ -12,7 +12,7 @@ import { checkConnection, type ServerState } from './server-check.ts';
 import { cut, onAbort, patienceMs } from './timeouts.ts';
 
 export interface Connection {
-  /** For pg, with the rights of the database owner: migrations and the command line use it. */
+  /** pg's configuration with the rights of the database owner. Migrations and the command line use it. */
   client: pg.ClientConfig;
   /** The account for the service if root starts it. */
   account: Account;

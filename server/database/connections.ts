@@ -53,7 +53,7 @@ export function openConnections(
   });
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
-  // One that breaks in use fails its queries, and tells the same once more on the connection itself.
+  // A connection that breaks in use fails its queries, and emits the same error again.
   pool.on('connect', (client) => client.on('error', () => {}));
   const connections: Connections = {
     pool,

@@ -41,7 +41,7 @@ export interface Twins {
   names: readonly string[];
   /** Makes them where they are not there yet. */
   make: string;
-  /** What a transaction begins with. */
+  /** Empties them at the beginning of a transaction. */
   empty: string;
 }
 

@@ -5,10 +5,10 @@
 
 const settings = ['enable_seqscan = off', 'jit = off'];
 
-/** For each connection. */
+/** Planner settings of each connection. */
 export const planWithIndexes = settings.map((setting) => `SET ${setting}`).join('; ');
 
-/** For the role that Citus connects to workers as. */
+/** Planner settings of the role that Citus connects to workers as. */
 export const workerSettings = [
   ...settings,
   `datestyle = 'ISO'`,
@@ -16,10 +16,10 @@ export const workerSettings = [
   'extra_float_digits = 1',
 ];
 
-/** For a connection that sends the same statements again and again: each is planned once, until statistics change. */
+/** Planner settings of a connection that repeats its statements: each is planned once, until statistics change. */
 export const planStatementsOnce = 'SET plan_cache_mode = force_generic_plan';
 
-/** For a transaction whose statement reads no more rows than it returns. */
+/** Planner settings of a transaction whose statement reads no more rows than it returns. */
 export const readInOrder = ['SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_sort = off'];
 
 /** The same for one that is planned once for any values. A statement for a worker of a cluster is not. */

@@ -8,7 +8,7 @@ import { serviceRole } from './connections.ts';
 import { patienceMs } from './timeouts.ts';
 
 export interface ServiceLogin {
-  /** For pg. */
+  /** The configuration that pg takes. */
   client: pg.ClientConfig;
   /** Why requests use the owner's login; undefined if they have their own. */
   obstacle: string | undefined;

@@ -31,7 +31,7 @@ function logStatement(statement: string, log: StatementLog): StatementEnd {
     );
 }
 
-/** Of a text only the first word: it may name a tenant. */
+/** Keeps only the first word of a text: the rest may name a tenant. */
 function traceStatement({ name, text }: Statement): StatementEnd {
   const span = startStatementSpan(name ?? text.trim().split(/\s/, 1)[0]!);
   return (error) => endSpan(span, error ?? undefined);
@@ -42,7 +42,7 @@ function watch(client: pg.ClientBase, begin: (statement: Statement) => Statement
   const query = client.query.bind(client) as (...parameters: unknown[]) => Promise<pg.QueryResult>;
   const watchedQuery = (...parameters: unknown[]) => {
     const [statement] = parameters as [string | Statement];
-    // What submits itself reports its end itself, and is no promise.
+    // A query that submits itself reports its own end, and is no promise.
     if (typeof statement === 'object' && 'submit' in statement) return query(...parameters);
     const end = begin(typeof statement === 'string' ? { text: statement } : statement);
     const last = parameters.at(-1);

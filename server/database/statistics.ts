@@ -24,7 +24,7 @@ const longestStep = 8192;
 /** Writes of later rows do not wait. */
 const firstRows = 64;
 
-/** What is written is answered by then, however slow the statistics are. */
+/** Longest time that slow statistics delay an answer. */
 const longestWaitMs = 1_000;
 
 /** Reading the sample of a large table from a slow disk can take minutes. */

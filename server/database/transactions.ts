@@ -21,7 +21,7 @@ export interface TransactionOptions extends CommonOptions {
   isDryRun?: boolean;
 }
 
-/** For the rest of a transaction: row-level security shows the rows of these tenants and no others. */
+/** Limits the rest of a transaction to the rows of these tenants, by row-level security. */
 export function seeTenants(tenantIds: readonly string[]): string {
   return `SET LOCAL stamm.tenants = ${pg.escapeLiteral(tenantIds.join(','))}`;
 }

@@ -19,7 +19,7 @@ const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN, ZSTD_c_windowLog } = zlib.cons
 const brotli = { params: { [BROTLI_PARAM_QUALITY]: 4, [BROTLI_PARAM_LGWIN]: 18 } };
 const zstd = { params: { [ZSTD_c_windowLog]: 18 } };
 
-/** Of equally welcome encodings, the first. */
+/** Picks the first of equally welcome encodings. */
 const encoders: ReadonlyMap<string, Encoder> = new Map([
   [
     'zstd',

@@ -1,4 +1,4 @@
-// What every request meets first and last: its deadline, common headers, one log line, one place for errors.
+// Hooks of every request: its deadline, common headers, one log line, one place for errors.
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors.ts';
 import { addCommonHeaders } from './answer-headers.ts';

@@ -1,4 +1,4 @@
-// What the routes of all resources read from a request and put into an answer alike.
+// Reads from requests and writes into answers as the routes of all resources do.
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, type FieldError, validationError } from '../errors.ts';

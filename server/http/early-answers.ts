@@ -1,4 +1,4 @@
-// What Node would answer by itself before any route is found: the same JSON shape and published statuses.
+// Replaces Node's own answers before any route is found, with the same JSON shape and published statuses.
 import { randomUUIDv7 } from 'node:crypto';
 import {
   type IncomingMessage,
@@ -55,7 +55,7 @@ export function expectLongBody(request: IncomingMessage, maxIdleMs: number): voi
   if (socket instanceof Socket) socket.setTimeout(maxIdleMs);
 }
 
-/** For requests that the parser refuses. There is no parsed header, so the language is English. */
+/** Answers requests that the parser rejects. They have no parsed header, so the language is English. */
 export function answerBeforeRouting(this: FastifyInstance, error: ParserError, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
   // The parser complains about each packet that follows; the first complaint has been answered.

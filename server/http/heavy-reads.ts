@@ -17,7 +17,7 @@ declare module 'fastify' {
 /** A page of so many rows is small, even if each is as large as a body may be. */
 const mostSmallRows = 10;
 
-/** For lists. What a row weighs is unknown before it is read, so the requested number of rows decides. */
+/** Weight of a list. A row's weight is unknown before it is read, so the requested number of rows decides. */
 export function isLargePage({ limit, q, count, include }: Record<string, unknown>): boolean {
   return !(Number(limit) <= mostSmallRows) || q !== undefined || count === 'true' || include !== undefined;
 }
@@ -73,7 +73,7 @@ function waitIn(turns: Turns, queue: string, deadline: number, left: AbortSignal
   const giveUp = () => {
     stop();
     turns.waiting.splice(turns.waiting.indexOf(waiting), 1);
-    // Where no turn ended, the service hangs. Otherwise the tenant sends more than its share.
+    // If no turn ended, the service hangs. Otherwise the tenant sends more than its share.
     reject(new ApiError(turns.ended > endedBefore ? 'too_many_at_once' : 'overloaded'));
   };
   const waitMs = Math.max(deadline - performance.now(), 1);

@@ -7,7 +7,7 @@ import { HeavyReads } from './heavy-reads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the request counts, once it does. */
+    /** The count that this request belongs to, once it counts. */
     place: Place | undefined;
   }
   interface FastifyContextConfig {
@@ -134,7 +134,7 @@ export class Place {
     this.#all.answerBytes += bytes;
   }
 
-  /** Also called before a rejection is delayed. */
+  /** The caller does this before it delays a rejection, too. */
   leave(): void {
     if (this.#isLeft) return;
     this.#isLeft = true;

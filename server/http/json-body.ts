@@ -173,7 +173,7 @@ interface Place {
 const maxDepth = 1000;
 /** More are never reported. */
 const maxTextErrors = 100;
-/** For all paths together: a hundred errors below one long name would make the answer far longer than the body. */
+/** Bounds all paths together: a hundred errors below one long name would make the answer far longer than the body. */
 const maxPathCharacters = 20_000;
 
 /** Walks without recursion, and names a place only where it is faulty: nesting costs neither stack nor time. */

@@ -65,7 +65,7 @@ function loggedPath(url: string): string {
   return logged(path.startsWith('/app/') ? path.replaceAll(/[\w-]{43,}/g, '…') : path);
 }
 
-/** What PostgreSQL reports may quote the row that it refused; of such reports only what names the place is kept. */
+/** PostgreSQL may quote the rejected row in a report. Keep only what names the place. */
 export function withoutData(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
   const { code, severity, table, column, constraint, routine } = error;

@@ -66,7 +66,7 @@ export function addRequestWork(
 /** Once for each request: a log line, metrics, the end of its span. */
 export function reportRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { work, apiError } = request;
-  // Where nothing matches, the path is the client's invention.
+  // A path that matches no route is the client's invention.
   const route = request.is404 ? undefined : request.routeOptions.url;
   const [{ method }, { statusCode: status, elapsedTime }] = [request, reply];
   if (!isOrdinary(request, reply) || request.server.takesLine()) logRequest(request, reply);

@@ -45,7 +45,7 @@ export class Notices {
     this.#send(tenantId, kind, values, () => this.#readPeople(tenantId, 'role = $2', 'VERWALTUNG'));
   }
 
-  /** For addresses that no person has, or has any more. */
+  /** Mail to addresses that no person has any more. */
   toAddress(tenantId: string, recipient: Recipient, kind: NoticeKind, values: NoticeValues = {}): void {
     this.#send(tenantId, kind, values, async () => [recipient]);
   }

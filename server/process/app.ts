@@ -50,7 +50,7 @@ export interface RunningWorker extends RunningApp {
   retire(timeoutMs: number): Promise<void>;
 }
 
-/** What listening fails with is Node's own error. */
+/** Throws Node's own error where it cannot listen. */
 export async function runApp(
   config: Config,
   connection: pg.ClientConfig,

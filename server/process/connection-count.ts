@@ -11,10 +11,10 @@ export function connectionsOfWorker({ DATABASE_CONNECTIONS, WORKERS }: Counts): 
   return Math.max(fewestConnections, Math.floor(DATABASE_CONNECTIONS / WORKERS));
 }
 
-/** For health checks, and for the planner's statistics. */
+/** Connections for health checks and for the planner's statistics. */
 const connectionsBeside = 2;
 
-/** For commands, upkeep, and the process that starts the workers. */
+/** Connections for commands, upkeep, and the process that starts the workers. */
 const spareConnections = 20;
 
 export function connectionsInAll(counts: Counts): number {

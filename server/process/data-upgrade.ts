@@ -48,7 +48,7 @@ export async function moveEarlierData(
     try {
       await copyData(folders, programs, say, signal);
     } catch (error) {
-      // Also where the disk is full.
+      // This holds on a full disk, too.
       await rm(folders.work, { recursive: true, force: true });
       throw error;
     }

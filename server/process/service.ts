@@ -27,11 +27,11 @@ import { buildWeb } from './web-build.ts';
 import { startWorkers } from './workers/workers.ts';
 
 export interface Listening {
-  /** Where it answers, such as http://127.0.0.1:3000. */
+  /** The service's own address, such as http://127.0.0.1:3000. */
   origin: string;
   connection: Connection;
   database: Database;
-  /** Where the first person begins; undefined where there is somebody already. */
+  /** The link for the first account. Undefined once there is one. */
   setupLink: string | undefined;
   metricsUrl: string | undefined;
 }
@@ -228,7 +228,7 @@ function listenError(error: NodeJS.ErrnoException, config: Config, setting: 'POR
   }
 }
 
-/** One that Stamm itself does not use. */
+/** A port that Stamm itself does not use. */
 function portBeside(port: number, { PORT, METRICS_PORT }: Config): number {
   const near = [port + 1, port + 2, port - 1, port - 2];
   return near.find((other) => other <= 65_535 && other !== PORT && other !== METRICS_PORT)!;

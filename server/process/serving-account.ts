@@ -26,7 +26,7 @@ export interface ServingAccount {
 
 const checkout = path.resolve(import.meta.dirname, '../..');
 
-/** What Node reads after the change: programs, pages, and modules that are loaded when they are first needed. */
+/** Files that Node reads after the change of account: programs, pages, and modules that are loaded on demand. */
 const neededFiles = ['server/process/workers/worker.ts', 'package.json', 'web/dist/index.html'];
 
 /** Whom Node should become. `service` is the login that requests use. */

@@ -1,4 +1,4 @@
-/** For a failure that changes nothing: a connection has already ended, a pause is cut short, a file is not there. */
+/** Ignores a failure that changes nothing: a closed connection, an interrupted pause, a missing file. */
 export function expected(): undefined {
   return undefined;
 }

@@ -18,12 +18,12 @@ export function reportRecord(log: WarningLog, work: RecordWork, recordId: unknow
   );
 }
 
-/** For work that goes on without the record. */
+/** Runs work that continues without the record. */
 export function reporterOf(log: WarningLog, work: RecordWork) {
   return (error: unknown, { id }: { id: string }) => reportRecord(log, work, id, error);
 }
 
-/** What `run` returns, or the mark for a record on which it fails. */
+/** Returns the result of `run`, or the mark of a record on which it fails. */
 export function netRecord<Result>(
   log: WarningLog,
   [work, recordId]: readonly [RecordWork, unknown],

@@ -1,4 +1,4 @@
-// What the service reports about its work. A topic without a subscriber costs next to nothing.
+// Topics on which the service reports its work. A topic without a subscriber costs next to nothing.
 import { type Channel, channel } from 'node:diagnostics_channel';
 
 class Topic<Event> {
@@ -25,7 +25,7 @@ export interface RequestEnd {
   /** The pattern, never the URL; undefined where no route matches. */
   route: string | undefined;
   status: number;
-  /** Of a refused or failed request. */
+  /** Set for a rejected or failed request. */
   code: string | undefined;
   seconds: number;
 }

@@ -15,7 +15,7 @@ import { startTexts } from './texts/language.ts';
 import { theme } from './theme.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
-// Where the library that keeps the page behind a dialog from scrolling looks for it.
+// Set the nonce where the library that stops scrolling behind a dialog looks for it.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const colorSchemeManager = localStorageColorSchemeManager({ key: 'stamm-color-scheme' });

@@ -24,7 +24,7 @@ import { withTexts } from './texts/language.ts';
 
 const patientSeconds = 10;
 
-/** What the service has refused, it refuses again, unless it is busy or no answer came. */
+/** Do not retry rejected requests, unless the service is busy or gave no answer. */
 function triesAfter({ status, code, retryAfterSeconds }: ApiError): number {
   const isBusy = code === 'overloaded' || code === 'too_many_at_once' || code === 'shutting_down';
   if (isBusy && (retryAfterSeconds ?? 1) <= patientSeconds) return 5;

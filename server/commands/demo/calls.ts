@@ -1,4 +1,4 @@
-// What other systems have done with the demo's data: calls, changes, a deletion and deliveries to look at.
+// Calls that other systems made with the demo's data: changes, a deletion and deliveries to look at.
 import type { Database } from '../../database/database.ts';
 import { createEndpoint } from '../../features/webhooks/endpoints.ts';
 

@@ -64,7 +64,7 @@ export async function distributeTables(client: pg.ClientBase): Promise<string[]>
   return tables;
 }
 
-/** What keeps a distributed database from working, in plain words. */
+/** Names in plain words why a distributed database cannot work. */
 export async function findClusterErrors(client: pg.ClientBase): Promise<string[]> {
   const { rows: roles } = await client.query<{ may_log_in: boolean; settings: string[] | null }>(
     `SELECT rolcanlogin AS may_log_in, setconfig AS settings FROM pg_roles

@@ -6,7 +6,7 @@
 // of the workers, never both. test/helpers/sent-statements.ts checks every statement of the API tests.
 import pg from 'pg';
 
-/** What a statement becomes: the text that the coordinator gets, and how its result is read. */
+/** A rewritten statement: the text that the coordinator gets, and how its result is read. */
 interface Routed {
   query: pg.QueryConfig;
   read<Row extends pg.QueryResultRow>(result: pg.QueryResult<Row>): pg.QueryResult<Row>;

@@ -41,7 +41,7 @@ export interface Cluster {
   programs: Programs;
 }
 
-/** Where backups go until the operator names another disk. */
+/** The folder of backups until the operator names another disk. */
 export function backupsIn(dataDir: string): string {
   return join(dataDir, 'backups');
 }

@@ -17,7 +17,7 @@ const largestLogBytes = 10 * 1024 * 1024;
 const keptLogs = 5;
 const checkIntervalMs = 60_000;
 
-/** Of a log that grew beyond the bound meanwhile, the end is kept. Synchronous: fewer lines fall between copy and cut. */
+/** Keeps the end of a log that grew beyond the bound meanwhile. Synchronous: fewer lines are lost between copy and cut. */
 export function rotateLog(logFile: string, largestBytes = largestLogBytes): boolean {
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= largestBytes) return false;

@@ -21,7 +21,7 @@ import {
 export { defaultDataDir, EmbeddedPostgresError };
 
 export interface EmbeddedPostgres {
-  /** For pg.Pool and pg.Client. The host is the folder of the socket. */
+  /** The configuration that pg.Pool and pg.Client take. The host is the folder of the socket. */
   connection: { host: string; port: number; user: string; password: string; database: string; ssl: false };
   /** Owner of server and data if root started it. */
   account: Account;

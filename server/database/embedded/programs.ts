@@ -19,7 +19,7 @@ export type Account = { uid: number; gid: number } | undefined;
 /** PG* variables must not reach PostgreSQL, and we parse its messages in English. */
 const cleanEnvironment = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
 
-/** For every child process. Every account can enter "/", but perhaps not the current directory. */
+/** Working directory of every child process. Every account can enter "/", but perhaps not the current directory. */
 export function spawnOptions(account: Account) {
   return { ...account, cwd: '/', env: cleanEnvironment };
 }
@@ -41,7 +41,7 @@ export function findAccount(...names: string[]): NonNullable<Account> {
   return { uid: found?.uid ?? 65534, gid: found?.gid ?? 65534 };
 }
 
-/** For people. */
+/** The text that people read. */
 export function nameAccount({ uid }: NonNullable<Account>): string {
   return readAccounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
 }

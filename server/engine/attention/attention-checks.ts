@@ -22,10 +22,10 @@ export interface AttentionCheck {
   condition: string;
   /** SQL text of the finding: a dismissed entry comes back when this changes. */
   finding: string;
-  /** For duplicates, which are one entry: the other ids, and a condition on the object that stands for all. */
+  /** Duplicates are one entry: the other ids, and a condition on the object that stands for all. */
   group?: {
     others: string;
-    /** For many rows of the tenant $1: groups the whole table once. */
+    /** Groups the whole table of tenant $1 once, for checks of many rows. */
     isFirst: string;
   };
   judge?: Judge | undefined;
@@ -37,7 +37,7 @@ export interface AttentionEntry {
   field: string;
   code: AttentionCode;
   message: string;
-  /** Of duplicates: the other objects. */
+  /** The other objects of a duplicate. */
   duplicateIds?: string[];
 }
 

@@ -42,7 +42,7 @@ export function buildDelete(definition: Definition): Statement {
   };
 }
 
-/** What the object was called, for as long as the journal keeps values: the bin forgets it earlier. */
+/** The object's name, for as long as the journal keeps values: the bin forgets it earlier. */
 function nameChanges(definition: Definition): string {
   const names = labelFieldsOf(definition);
   const members = columnsOf(definition.fields)
@@ -69,7 +69,7 @@ function binText({ table, fields }: Definition): string {
   return `fold(concat_ws(' ', ${texts.join(', ')}))`;
 }
 
-/** Of the table named "bin": its content as a row of the resource, named "kept". */
+/** Content of the table "bin" as rows of the resource, named "kept". */
 export function keptRow(columns: readonly { name: string; type: string }[]): string {
   return `json_to_record(bin.content) AS kept (${columns.map(({ name, type }) => `${bareName(name)} ${type}`).join(', ')})`;
 }

@@ -1,4 +1,4 @@
-// What a resource is: data from which its routes, validation, OpenAPI, SQL, import and export follow.
+// Definition of a resource: data from which its routes, validation, OpenAPI, SQL, import and export follow.
 
 import type { HolidayRule } from '../../../core/calendar/visit-plan.ts';
 import type { AttentionCode } from '../../../core/definition/codes.ts';
@@ -11,13 +11,13 @@ export interface Definition {
   readonly name: string;
   /** Its table, in snake_case. */
   readonly table: string;
-  /** Where it is created, below /api/v1. */
+  /** Path of its creation, below /api/v1. */
   readonly path: string;
-  /** Where it is found, below /api/v1, without a slash: "sites". */
+  /** Path of its list, below /api/v1, without a slash: "sites". */
   readonly collection: string;
   readonly title: string;
   readonly de: string;
-  /** What several of them are called. */
+  /** The plural label. */
   readonly plural: Record<Language, string>;
   readonly description: string;
   /** Whether an object can be a person, who has a right to export and erasure. */
@@ -29,14 +29,14 @@ export interface Definition {
   readonly uniqueTogether: readonly (readonly string[])[];
   /** Pairs of days of which the second must not be before the first. */
   readonly dateOrders: readonly (readonly [earlier: string, later: string])[];
-  /** Of each of these at least one must be there. */
+  /** At least one of each group must be present. */
   readonly requiredOneOf: readonly (readonly string[])[];
   /** The field that people call it by; lists sort by it. */
   readonly nameField: string;
   readonly searchedBy: SearchedBy;
-  /** What must be equal beside the name to make two objects probably the same. */
+  /** Fields that must be equal, beside the name, in probable duplicates. */
   readonly duplicateFields: readonly string[] | undefined;
-  /** What else the office should look at: an SQL condition on the table. */
+  /** Other reasons for the office to look at an object: an SQL condition on the table. */
   readonly attentions: readonly Attention[];
   /** Fields that the role Pflege may change in the office. */
   readonly careFields: readonly string[];
@@ -48,7 +48,7 @@ export interface Definition {
   readonly example: { readonly externalId: string; readonly [field: string]: unknown };
 }
 
-/** Where the search looks. All but `through` are paths of fields. */
+/** Fields that the search reads. All but `through` are paths of fields. */
 export interface SearchedBy {
   /** The table's search_text: what people call it, and its own numbers. */
   readonly names: readonly string[];
@@ -91,7 +91,7 @@ export interface Verdict {
   until?: string;
 }
 
-/** What a judge knows about the business. */
+/** Facts about the business that a judge can use. */
 export interface Business {
   holidayRule: HolidayRule;
   /** YYYY-MM-DD. */
@@ -295,7 +295,7 @@ export function startColumn({ name }: Column): string {
 export interface Reference {
   readonly column: Column;
   readonly externalName: string;
-  /** Of a row that is written. Stored only while nothing has the external id, and never for an owner. */
+  /** The external id in a written row. It is stored only while no object has it, and never for an owner. */
   readonly externalColumn: string;
   /** Looked through in this order. */
   readonly resources: readonly string[];
@@ -343,7 +343,7 @@ export function referrersOf(definition: Definition, all: readonly Definition[]):
   );
 }
 
-/** What may be owned by objects of this resource. */
+/** Resources whose objects can belong to this one. */
 export function dependantsOf(definition: Definition, all: readonly Definition[]): Definition[] {
   return all.filter((other) => ownersOf(other).some(({ resource }) => resource === definition.name));
 }

@@ -26,7 +26,7 @@ export interface Field {
   readonly de: string;
   readonly en?: string | undefined;
   readonly isRequired: boolean;
-  /** What people call the values of a choice, in the order of the values. */
+  /** Labels of a choice's values, in the order of the values. */
   readonly choiceTitles?: ReadonlyMap<string, Record<Language, string>>;
   /** Stored where nothing was sent. */
   readonly default?: unknown;
@@ -34,7 +34,7 @@ export interface Field {
   readonly fields?: Fields;
   /** The resources of which one has this id. An owner must exist; anything else may arrive later. */
   readonly reference?: { readonly resources: readonly string[]; readonly isOwner: boolean };
-  /** Of the external id of something that does not exist yet: the reference that waits for it. */
+  /** Marks the external id of an object that does not exist yet: the name of the reference that waits for it. */
   readonly twinOf?: string;
   /** The shape of a list's items that the office can show. Other shapes are stored too. */
   readonly knownItem?: ObjectShape;
@@ -142,7 +142,7 @@ export function date(options: Options & { filter?: 'range' }): Field {
   return field('date', { type: 'string', format: 'date' }, options, { filter: options.filter });
 }
 
-/** What owns this object: it must exist, and may be named by its external id instead. */
+/** The object that owns this one. It must exist, and its external id can name it. */
 export function owner(resource: string, options: Options): Field {
   const reference = { resources: [resource], isOwner: true };
   return field('uuid', { type: 'string', format: 'uuid' }, options, { reference, filter: 'whole' });

@@ -126,7 +126,7 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return member;
 }
 
-/** What an object may hold, worked out once for all bodies. */
+/** The members that an object can have, collected once for all bodies. */
 interface Members {
   list: { name: string; path: string[]; field: Field; externalName: string | undefined; members?: Members }[];
   /** The members of each name that may be sent, where it is a group. */

@@ -1,4 +1,4 @@
-// What every dry run says beside the answer that the write itself would give.
+// Adds what every dry run says to the answer that the write itself would give.
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { languageOf } from '../../http/conventions.ts';
@@ -12,7 +12,7 @@ interface DryRunNotes {
   ignoredFields: readonly string[];
 }
 
-/** For a write that leaves no object to look at. */
+/** Reports a dry run of a write that leaves no object to look at. */
 export function noteDryRun(ignoredFields: readonly string[] = []): DryRunNotes {
   return { dryRun: true, attention: [], ignoredFields };
 }

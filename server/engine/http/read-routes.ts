@@ -179,7 +179,7 @@ function buildReadOne(definition: Definition, database: Database, column: KeyCol
     async run(asked) {
       const tenantIds = asked.map(({ tenantId }) => tenantId);
       const values = [tenantIds, asked.map(({ name }) => name)];
-      // For a list of one id PostgreSQL would plan each time, which takes longer than reading the row.
+      // PostgreSQL would plan a list of one id each time, which takes longer than reading the row.
       const { rows } = await database.queryInTenants<Found & { place: string }>(
         [...new Set(tenantIds)],
         { ...statement, values },

@@ -1,4 +1,4 @@
-// What routes of one tenant and one object have in common.
+// Conventions that routes of one tenant and one object share.
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';

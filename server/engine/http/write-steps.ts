@@ -54,7 +54,7 @@ export function objectNameOf(name: ObjectName): ObjectName | undefined {
   return isStorableText(name.externalId) ? { externalId: name.externalId } : undefined;
 }
 
-/** What all intents of requests have in common. */
+/** Members that the intents of all requests share. */
 export function intentOf({ written }: WritableResource, request: FastifyRequest) {
   const { tenantId } = request;
   return { resource: written, tenantId, author: authorOf(request), mayRevive: true, mayWait: false };

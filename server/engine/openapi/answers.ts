@@ -1,4 +1,4 @@
-// What routes declare of their answers: statuses with the meanings that they have here, and headers.
+// Declarations of answers: statuses with the meanings that they have here, and headers.
 import type { JsonSchema } from '../definition/fields.ts';
 
 // The meanings that this service assigns. 403, 413 and 415 differ from HTTP's on purpose: see server/errors.ts.

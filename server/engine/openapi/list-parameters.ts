@@ -9,7 +9,7 @@ import { schemaName } from './resource-schemas.ts';
 
 const externalIdsWords = '`externalIds` adds your own ids of the objects that are referred to.';
 
-/** What lists and reads have of each object. */
+/** Members that lists and reads have for each object. */
 export function formParameterDocs(definition: Definition): Record<string, JsonSchema> {
   const inclusions = inclusionsOf(definition);
   const [, embedded] = inclusions;

@@ -89,7 +89,7 @@ export function severalOf(items: JsonSchema, maxItems?: number): JsonSchema {
   return { type: 'array', items, minItems: 1, ...most, style: 'form', explode: false };
 }
 
-/** For writes that create an unknown external id. */
+/** Parameters of writes that create an unknown external id. */
 export const revive = {
   type: 'boolean',
   default: true,

@@ -1,4 +1,4 @@
-// What the routes that read a resource declare.
+// Declarations of the routes that read a resource.
 import type { Definition } from '../definition/definition.ts';
 import { defaultLimit, maxLimit } from '../read/list-query.ts';
 import { answer, commonHeaders, errorResponses } from './answers.ts';

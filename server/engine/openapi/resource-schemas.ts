@@ -94,7 +94,7 @@ export function groupSchemas(resources: readonly Definition[]): JsonSchema[] {
   });
 }
 
-/** What has a component of its own. A group that may be absent stands where it is used: a patch takes `null` for it. */
+/** Schemas with a component of their own. A group that can be absent stands where it is used: a patch takes `null` for it. */
 function isShared(field: Field): boolean {
   return field === externalId || (field.fields !== undefined && field.isRequired);
 }

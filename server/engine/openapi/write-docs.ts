@@ -1,4 +1,4 @@
-// What the routes that write a resource declare.
+// Declarations of the routes that write a resource.
 import type { Definition } from '../definition/definition.ts';
 import {
   answer,

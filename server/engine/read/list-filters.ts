@@ -56,7 +56,7 @@ export function rangesOf(definition: Definition): Filter[] {
     .map(toFilter);
 }
 
-/** What an object may be without. */
+/** Fields that an object can lack. */
 export function emptiableOf(definition: Definition): Filter[] {
   return [...filtersOf(definition), ...rangesOf(definition)].filter(
     ({ column }) => !isAlwaysStored(definition, column),

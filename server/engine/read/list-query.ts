@@ -15,7 +15,7 @@ export interface ListRequest extends Conditions {
   sort: Sort;
   cursor: Position | undefined;
   wantsTotal: boolean;
-  /** Of files. */
+  /** Applies to files. */
   withExternalIds: boolean;
   /** SQL for FROM, as `matchingIds` makes it. */
   search: string | undefined;
@@ -65,7 +65,7 @@ export const maxLimit = 500;
 export const searchParameters = ['sort', 'q', 'updatedSince', 'include'];
 const listParameters = [...searchParameters, 'fields', 'limit', 'cursor', 'count'];
 
-/** Of files. Lists and reads embed objects too. */
+/** Members of files. Lists and reads embed objects, too. */
 export const fileInclusions = ['externalIds'];
 
 export type Query = Record<string, unknown>;
@@ -241,7 +241,7 @@ function countMatches({ table }: Definition, { conditions }: ListRequest): strin
   return `SELECT count(*)::integer AS total FROM ${table} AS subject WHERE ${all.join(' AND ')}`;
 }
 
-/** Of a list without a search; a search counts by itself. */
+/** Counts a list without a search; a search counts by itself. */
 export function buildCountQuery(definition: Definition, tenantId: string, request: ListRequest) {
   return { text: countMatches(definition, request), values: [tenantId, ...request.values] };
 }

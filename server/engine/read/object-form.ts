@@ -1,4 +1,4 @@
-// What a request asks for of each object: `fields=` chooses members, `include=` adds objects that it refers to.
+// Form of each object in an answer: `fields=` chooses members, `include=` adds objects that it refers to.
 import { type FieldError, validationError } from '../../errors.ts';
 import { type Definition, embeddedName, type Reference, referencesOf } from '../definition/definition.ts';
 import type { Fields } from '../definition/fields.ts';

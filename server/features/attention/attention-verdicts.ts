@@ -10,7 +10,7 @@ const keptDays = 28;
 export interface KeptVerdict {
   id: string;
   version: number;
-  /** What needs attention. */
+  /** The entry that the verdict is about. */
   codes: ReadonlySet<string>;
   /** Absent means for ever. */
   until: string | undefined;
@@ -49,7 +49,7 @@ export async function keepVerdicts(
   await report('attention', () => database.queryInTenants([tenantId], { text, values }));
 }
 
-/** Also those about deleted objects. */
+/** Includes verdicts about deleted objects. */
 export async function forgetEndedVerdicts(database: Database): Promise<void> {
   await database.pool.query('SELECT forget_attention_verdicts()');
 }

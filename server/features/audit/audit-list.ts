@@ -19,7 +19,7 @@ export interface AuditRow {
   actorType: string;
   actorId: string | null;
   actor: string;
-  /** Of a person who is still there. */
+  /** Set while the person still exists. */
   actorEmail: string | null;
   subjectId: string | null;
   subject: string | null;

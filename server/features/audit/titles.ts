@@ -1,4 +1,4 @@
-// What the office calls the events and the columns of the audit record.
+// Labels of the events and columns of the audit record.
 import type { AuditEvent } from '../../access/audit-log.ts';
 import type { Language } from '../../messages.ts';
 

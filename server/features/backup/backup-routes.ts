@@ -1,4 +1,4 @@
-// What Verwaltung sees of backups. Folders and reasons of failures are for the operator: other businesses share them.
+// Shows backups to Verwaltung, without folders and reasons of failures: other businesses share them.
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';

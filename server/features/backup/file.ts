@@ -259,7 +259,7 @@ async function readSections(
       while (kept.length < mark.length) await more();
       if (isLineStart && kept.subarray(0, mark.length).equals(mark)) return void hashed(use(mark.length));
       const end = kept.indexOf(endOfRows);
-      // What could be the beginning of the mark stays.
+      // Keep what may be the beginning of the mark.
       const safe = end === -1 ? kept.length - endOfRows.length : end + 1;
       isLineStart = end !== -1;
       if (safe > 0) {

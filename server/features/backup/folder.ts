@@ -51,7 +51,7 @@ export const vanished = `held backups, and there are none now: mount its disk. T
 
 const gibibyte = 1024 ** 3;
 
-/** What backups leave to everything else on their disk. */
+/** Space that backups leave to everything else on their disk. */
 function reserveOf({ blocks, bsize }: StatsFs): number {
   return Math.min(gibibyte, (blocks * bsize) / 10);
 }
@@ -89,7 +89,7 @@ async function makeRoom(folder: string, leastBytes: number, log: Log): Promise<n
 interface NextBackup extends Omit<BackupOptions, 'path' | 'mostBytes'> {
   folder: string;
   keep: number;
-  /** What an earlier try needed at least. */
+  /** Space that an earlier try needed at least. */
   leastBytes?: number;
   /** The owner of what is made, if root makes it. */
   account?: Account;
@@ -119,7 +119,7 @@ export async function addBackup(
   return { path: target, rows, bytes };
 }
 
-/** For the web app and `doctor`. A standby can be backed up, and takes no note. */
+/** The web app and `doctor` read it. A standby can be backed up, and takes no note. */
 export async function noteBackup(client: pg.ClientBase, file: string): Promise<{ bytes: number }> {
   const { size: bytes } = await stat(file);
   await report('backup_note', () =>

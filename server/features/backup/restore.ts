@@ -31,7 +31,7 @@ export interface RestoreOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** For Citus, which otherwise uses several: what one of them changed, another could not see. PostgreSQL ignores it. */
+/** Makes Citus use one connection: what one of several changed, another could not see. PostgreSQL ignores it. */
 const oneConnectionPerWorker = `SET LOCAL citus.multi_shard_modify_mode = 'sequential'`;
 
 export interface Verified extends Totals {

@@ -1,4 +1,4 @@
-// What the routes of the bin declare.
+// Declarations of the bin's routes.
 
 import { binDays } from '../../engine/bin/bin.ts';
 import type { Definition } from '../../engine/definition/definition.ts';

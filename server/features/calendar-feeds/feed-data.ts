@@ -1,4 +1,4 @@
-// What a feed is made of: whom or what it is for, and the sites to visit.
+// Data of a feed: whom or what it is for, and the sites to visit.
 import type pg from 'pg';
 import { coveredBy, toCover } from '../../../core/calendar/absences.ts';
 import { fromDayNumber, toDayNumber } from '../../../core/calendar/calendar-days.ts';

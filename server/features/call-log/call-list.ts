@@ -68,7 +68,7 @@ const statusConditions: Record<string, string> = {
   done: isCorrected,
 };
 
-/** What each text filter compares; its value is the parameter. */
+/** The column that each text filter compares; its value is the parameter. */
 const textConditions: Record<string, (parameter: string) => string> = {
   method: (parameter) => `method = upper(${parameter})`,
   path: (parameter) => `strpos(lower(path), lower(${parameter})) > 0`,

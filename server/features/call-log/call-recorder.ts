@@ -9,9 +9,9 @@ import type { JsonBody } from '../../http/json-body.ts';
 import { type Entry, type Hour, hourMs, trimRecordedCalls, writeEntries } from './recorded-calls.ts';
 
 const flushIntervalMs = 1000;
-/** Of what arrives between two writes. */
+/** Most calls that are kept between two writes. */
 const maxEntries = 1000;
-/** Of those that succeeded: nobody reads each line of a synchronisation at full speed, and each would cost a row. */
+/** Most successful ones among them: nobody reads each line of a synchronisation at full speed, and each costs a row. */
 const maxServed = 200;
 /** The lines of a flood above the rate limit look alike: a few of each tenant are enough. */
 const maxRateLimited = 10;
@@ -128,7 +128,7 @@ export class CallRecorder {
     else this.#keepCounts(hours);
   }
 
-  /** What could not be written is counted with the next write. */
+  /** The next write counts what could not be written. */
   #keepCounts(hours: readonly Hour[]): void {
     if (this.#hours.size > maxEntries) return;
     for (const lost of hours) {

@@ -115,11 +115,11 @@ function storable(text: string): string {
   return maskKeys(text).slice(0, maxTextLength).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** What callers cannot have chosen: it may stay when a person is erased. */
+/** Words that callers cannot have chosen. They stay when a person is erased. */
 export interface HarmlessWords {
-  /** Of field errors: "address.city". */
+  /** Paths in field errors: "address.city". */
   fields: readonly string[];
-  /** Of the first call that the checklist remembers. */
+  /** Paths in the first call that the checklist remembers. */
   paths: readonly string[];
 }
 

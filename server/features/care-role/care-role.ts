@@ -1,4 +1,4 @@
-// What the role Pflege sees and changes: plants' health and notes, but no prices and no private phone numbers.
+// Limits of the role Pflege: plants' health and notes, but no prices and no private phone numbers.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../../core/exact-json.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
@@ -10,7 +10,7 @@ function isCarer({ session }: FastifyRequest): boolean {
   return session?.person.role === 'PFLEGE';
 }
 
-/** For every route of the office, present and future: answers lose the hidden members wherever they stand. */
+/** Removes the hidden members from answers of every office route, wherever they stand. */
 export function addCareRoleRules(office: FastifyInstance, resources: readonly Definition[]): void {
   const hidden = new Set(resources.flatMap(({ hiddenFromCare }) => hiddenFromCare));
   const hiddenNumbers = resources
@@ -83,7 +83,7 @@ function demandCareFields(body: JsonBody, careFields: readonly string[]): void {
   if (!isAllowed) throw new ApiError('role_insufficient');
 }
 
-/** What an entry of the journal says about its object. */
+/** Members of a journal entry that describe its object. */
 const contents: ReadonlySet<string> = new Set(['externalId', 'changes', 'data']);
 
 /** An entry about an object of a hidden resource stays, so a feed has no gaps, but says nothing about it. */

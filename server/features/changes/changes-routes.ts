@@ -272,7 +272,7 @@ interface FeedRequest {
   limit: number;
   resources: string[] | undefined;
   excludedOrigin: string | undefined;
-  /** What to add of each object, by its resource; undefined for nothing. */
+  /** Members to add to each object, by its resource; undefined for none. */
   forms: ReadonlyMap<string, ObjectForm> | undefined;
 }
 

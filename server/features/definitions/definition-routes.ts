@@ -11,7 +11,7 @@ export async function definitionRoutes(
   { database, resources }: { database: Database; resources: readonly Definition[] },
 ): Promise<void> {
   const described = resources.map(describeDefinition);
-  // What a role does not see, its tables and forms do not offer.
+  // Tables and forms do not offer what a role cannot see.
   const shownToCare = resources.filter(({ isHiddenFromCare }) => !isHiddenFromCare);
   const forCare = shownToCare.map((definition) =>
     withoutFields(describeDefinition(definition), definition.hiddenFromCare),

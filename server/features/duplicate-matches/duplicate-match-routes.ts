@@ -21,7 +21,7 @@ const maxLength = 300;
 /** Objects of one name that a row is compared with. */
 const maxNamesakes = 5000;
 
-/** What rows are compared by; the strongest reason first. */
+/** Reasons by which rows are compared, the strongest first. */
 const reasons = ['number', 'name', 'email', 'phone'] as const;
 type Reason = (typeof reasons)[number];
 
@@ -57,7 +57,7 @@ export async function duplicateMatchRoutes(
   const form = { resource: oneOf(resources.map(({ name }) => name)), rows: rowsInput };
   const statements = new Map(resources.map((definition) => [definition.name, statementsOf(definition)]));
 
-  /** For each row at most one object, with the reason why it is probably the same. */
+  /** At most one object for each row, with the reason why it is probably the same. */
   office.post('/duplicate-matches', { config: { isHeavyRead: true } }, async (request, reply) => {
     const { resource, rows } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;
@@ -150,7 +150,7 @@ function statementsOf(definition: Definition): Partial<Record<Reason, string>> {
   };
 }
 
-/** What must be equal beside the name; undefined where objects of the same name are usual. */
+/** Fields that must be equal beside the name; undefined where equal names are usual. */
 function nameCondition(definition: Definition, has: (path: string) => boolean): string | undefined {
   const column = (path: string) => `subject.${columnName(path.split('.'))}`;
   const isPerson = definition.nameField === 'lastName';

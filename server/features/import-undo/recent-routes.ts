@@ -1,4 +1,4 @@
-// What was done in the last 30 days and can be taken back: imports, bulk changes, merges and deletions, the newest first.
+// Lists what can be taken back for 30 days: imports, bulk changes, merges and deletions, newest first.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { binRepresentation, isRestorable } from '../../engine/bin/bin.ts';

@@ -48,7 +48,7 @@ export async function undoStep(undoEntries: UndoEntries, step: Step): Promise<vo
       [tenantId, importId, chunk.first_position, nextOpen],
     );
   } while (performance.now() < step.until);
-  // What undoing wrote is no change by somebody else.
+  // Changes that the undo itself made are no changes by others.
   const { requestId } = author;
   await noteOwnEntries(client, { tenantId, runId: importId, head, requestId, isUndoable: false });
   await noteProgress(step, author, settled, kept);

@@ -90,7 +90,7 @@ export function buildUndo(resources: readonly Definition[]): UndoEntries {
     if (untouched.length === 0) return kept;
     const { action, resource } = untouched[0]!;
     const kind = writing.resources.find(({ definition }) => definition.name === resource);
-    // Of a resource that this version does not know.
+    // This version does not know the resource.
     if (!kind) return [...kept, ...untouched.map((entry): Kept => ({ entry, reason: 'gone' }))];
     if (action !== 'DELETED') return [...kept, ...(await write(undoing, kind, untouched))];
     for (const entry of untouched) kept.push(...(await bringBack(undoing, entry)));

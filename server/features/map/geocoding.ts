@@ -35,7 +35,7 @@ export interface GeocodingOptions {
   publicUrl: string | undefined;
   database: Database;
   log: FastifyBaseLogger;
-  /** For tests. */
+  /** Tests set this. */
   limits?: Partial<Limits>;
 }
 

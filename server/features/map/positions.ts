@@ -1,4 +1,4 @@
-// Where given sites lie: their own position, or the approximate one of their address.
+// Finds positions of given sites: their own, or the approximate one of their address.
 import { findApproximatePosition } from '../../../core/place/postcodes.ts';
 import type { Database } from '../../database/database.ts';
 

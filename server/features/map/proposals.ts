@@ -6,7 +6,7 @@ import type { GeocoderAnswer, StreetAddress } from './geocoder.ts';
 const addressHash = `md5(concat_ws(E'\\n', site.address_street_name, site.address_house_number, site.address_zip_code, site.address_city))`;
 const hasNoPosition = 'site.address_location_lat IS NULL AND site.address_location_lng IS NULL';
 
-/** What one statement looks through. */
+/** Most rows that one statement looks through. */
 const scannedSites = 500;
 
 export interface SiteToAsk extends StreetAddress {

@@ -1,4 +1,4 @@
-// What the routes of a merge declare.
+// Declarations of the merge routes.
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import {

@@ -24,7 +24,7 @@ export async function nameMatchRoutes(
     owners: optional(namesInput),
   };
 
-  /** For each name the ids of the objects that are called so, and the one that somebody assigned to it. */
+  /** The ids of the objects with each name, and the one that somebody assigned to it. */
   office.post('/name-matches', { config: { isHeavyRead: true } }, async (request) => {
     const { resource, names, owners = [] } = readForm(request, form);
     const definition = resources.find(({ name }) => name === resource)!;

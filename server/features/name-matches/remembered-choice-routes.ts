@@ -1,4 +1,4 @@
-// What an import page chose for a file's titles or for a word, kept for all people of a business.
+// Keeps the choices of an import page for a file's titles or for a word, for all people of a business.
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';

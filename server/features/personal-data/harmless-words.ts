@@ -19,9 +19,9 @@ const parameters = [
 
 /** Words that callers cannot have chosen: they stay when a person is erased. */
 export interface HarmlessWords {
-  /** Of field errors: "address.city". */
+  /** Paths in field errors: "address.city". */
   fields: readonly string[];
-  /** Of the first call that the checklist remembers. */
+  /** Paths in the first call that the checklist remembers. */
   paths: readonly string[];
 }
 

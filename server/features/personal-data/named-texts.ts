@@ -11,7 +11,7 @@ export const textBounds = { count: 10, minLength: 4, maxLength: 200 };
 export const redaction = '[…]';
 
 export interface NamedTexts {
-  /** For LIKE: in lower case, plain and as JSON writes them. */
+  /** Patterns for LIKE: in lower case, plain and as JSON writes them. */
   readonly patterns: readonly string[];
   readonly texts: readonly string[];
   redact(text: string): string;

@@ -1,4 +1,4 @@
-// What the routes of personal data declare.
+// Declarations of the personal-data routes.
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, commonHeaders, errorResponses } from '../../engine/openapi/answers.ts';

@@ -24,7 +24,7 @@ import { findAllIds, findInBin, findPerson, type Kind } from './person-look-up.t
 import { personalDataDocs, personalOnes } from './personal-data-docs.ts';
 import { buildRedaction, findEntries, redactEntries } from './redaction.ts';
 
-/** What an erasure removes beside the record, its history and the bin. */
+/** Removes what an erasure removes beside the record, its history and the bin. */
 export interface Traces {
   /** Those that the erasure names, and those by which the person is known. */
   texts: NamedTexts;
@@ -43,7 +43,7 @@ interface Options {
 /** Below /app. A key needs neither. */
 const erasureConfig = { needsRecentProof: true } as const;
 
-/** What reading and erasing a person need, built once. */
+/** Tools for reading and erasing a person, built once. */
 interface People {
   resources: readonly Definition[];
   kinds: readonly Kind[];
@@ -148,7 +148,7 @@ async function deletePerson(
   if (outcome instanceof ApiError) throw outcome;
 }
 
-/** What the person owned is the person's too: the deleted site of a private customer was a home. */
+/** Objects of a person are personal, too: the deleted site of a private customer was a home. */
 async function clearTraces(
   client: pg.ClientBase,
   tenantId: string,

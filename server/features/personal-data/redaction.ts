@@ -21,7 +21,7 @@ const maxEntries = 1000;
 
 interface Searched {
   definition: Definition;
-  /** Of the table: what people write freely. */
+  /** Columns in which people write freely. */
   text: string;
   findObjects: FindObjects;
 }

@@ -190,7 +190,7 @@ function writeChecks({ path, method, operation }: Call, resources: readonly Defi
   ];
 }
 
-/** Of several successes: a creation creates, and everything else finds what was created before it. */
+/** Picks one of several successes: a creation creates, and everything else finds what was created before it. */
 function expectedStatus(method: Method, { responses }: Operation): number {
   const successes = Object.keys(responses).filter((status) => /^2\d\d$/.test(status));
   const wanted = { post: '201', delete: '204', get: '200', put: '200', patch: '200' }[method];

@@ -17,7 +17,7 @@ export function retentionSteps(
     journal: () => forgetInPieces(database, 'forget_journal_content', config.JOURNAL_CHANGES_RETENTION_DAYS),
     audit: () => forgetInPieces(database, 'forget_audit_entries', config.AUDIT_RETENTION_DAYS),
     bin: () => forgetInPieces(database, 'forget_deleted_objects', binDays),
-    // What an import deleted comes back from the bin.
+    // The bin restores what an import deleted.
     import_runs: () => forgetInPieces(database, 'forget_import_runs', binDays),
   };
 }

@@ -100,7 +100,7 @@ export function* rank(rows: readonly FoundRow[], asked: Asked): Steps<Ranked[]> 
       if (found) ranked.push(found);
     } catch (error) {
       reportRecord(asked.log, 'search', row.id, error);
-      // What a carer must not search could have been the match.
+      // A field that a carer must not search may have matched.
       if (hidden.length > 0) continue;
       ranked.push({
         score: 0,

@@ -1,4 +1,4 @@
-// What a browser sends after it asked an authenticator: base64url texts of known names. Everything else is dropped.
+// Reads an authenticator's result from a browser: base64url texts of known names. Drops everything else.
 
 import type { Input, Reading } from '../../access/form.ts';
 import { isObject } from '../../engine/definition/validation.ts';

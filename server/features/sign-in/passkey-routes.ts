@@ -26,7 +26,7 @@ import { demandRelyingParty, offerRegistration, verifyAttestation } from './weba
 
 const maxNameLength = 60;
 const ownWithProof = { needsRecentProof: true } as const;
-/** What a person needs to add the passkey that the business requires. */
+/** Data for adding the passkey that the business requires. */
 const registration = { ...ownWithProof, allowsMissingPasskey: true } as const;
 const forVerwaltungWithProof = { needsRecentProof: true } as const;
 
@@ -132,7 +132,7 @@ function addOwnPasskeyRoutes(app: FastifyInstance, { database }: Options): void 
   });
 }
 
-/** For Verwaltung. */
+/** Only Verwaltung can do this. */
 function addRequirementRoutes(app: FastifyInstance, { database }: Options): void {
   app.get('/passkey-requirement', async (request) => {
     const { tenantId } = sessionOf(request);

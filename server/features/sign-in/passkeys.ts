@@ -117,7 +117,7 @@ export async function removePasskey(
   return rows[0].name;
 }
 
-/** For somebody who lost them: codes and sessions end too. Answers with the number of passkeys. */
+/** Removes lost passkeys, and with them codes and sessions. Returns the number of passkeys. */
 export async function removeAllPasskeys(
   client: pg.ClientBase,
   tenantId: string,

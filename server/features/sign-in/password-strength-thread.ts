@@ -10,7 +10,7 @@ import { expandWords } from './telltale-words.ts';
 
 /** The cost grows with the square of the length, and so much is not guessed anyway unless it repeats. */
 const maxLength = 48;
-/** Of 0 to 4: more than a hundred million guesses. */
+/** Least score, of 0 to 4: more than a hundred million guesses. */
 const neededScore = 3;
 
 const zxcvbn = new ZxcvbnFactory({

@@ -4,7 +4,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { ApiError, type FieldError } from '../../errors.ts';
 import { isStorableText } from '../../http/json-body.ts';
 
-/** What OWASP recommends at least. Each hash names its own cost: a change here leaves old ones valid. */
+/** OWASP's minimum. Each hash names its own cost: a change here leaves old ones valid. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagLength = 32;
 
@@ -92,7 +92,7 @@ const minPasswordLength = 10;
 /** In code points. Hashing a longer one would take more time than it is worth. */
 export const maxPasswordLength = 200;
 
-/** What keeps a text from being a password, before anybody asks how hard it is to guess. */
+/** Checks whether a text can be a password, before its strength is estimated. */
 export function passwordError(password: string): Omit<FieldError, 'path'> | undefined {
   const length = [...password].length;
   if (length < minPasswordLength) return { code: 'too_short', params: { min: minPasswordLength } };

@@ -57,7 +57,7 @@ export async function useResetLink(
   { tenant_id: tenantId, id, person_id: personId }: ResetLink,
   passwordHash: string,
 ): Promise<void> {
-  // Of two that use it at the same moment, the second waits here and finds it gone.
+  // The second of two simultaneous uses waits here and finds the link gone.
   const { rowCount } = await client.query(
     'DELETE FROM password_reset WHERE tenant_id = $1 AND id = $2 AND expires_at > now()',
     [tenantId, id],

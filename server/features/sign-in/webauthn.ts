@@ -231,7 +231,7 @@ async function refuseFailures<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** What authenticators store beside a passkey and hand back at a sign-in: the person's id. */
+/** The person's id. Authenticators store it beside a passkey and return it at a sign-in. */
 function userHandleOf(personId: string) {
   return new Uint8Array(Buffer.from(personId.replaceAll('-', ''), 'hex'));
 }

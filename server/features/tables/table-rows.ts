@@ -21,7 +21,7 @@ import { netRecord, type WarningLog } from '../../telemetry/record-net.ts';
 export type TableCell = { kind: 'text' | 'number' | 'day' | 'moment'; text: string } | null;
 
 export interface TableColumn {
-  /** What a request chooses it by: the path of a field, or of its reference. */
+  /** The name that requests use: the path of a field, or of its reference. */
   path: string;
   titles: Titles;
   width: number;
@@ -35,7 +35,7 @@ type Names = ReadonlyMap<string, string>;
 const text = (value: string | undefined): TableCell =>
   value === undefined || value === '' ? null : { kind: 'text', text: value };
 
-/** What people read first, ids at the end. */
+/** Columns in the order in which people read them, ids at the end. */
 export function tableColumnsOf(definition: Definition): TableColumn[] {
   const description = describeDefinition(definition);
   const leaves = titledLeaves(description.fields);
@@ -162,7 +162,7 @@ function buildCell(field: Field): TableColumn['toCell'] {
   };
 }
 
-/** Where Stamm's offices are, and the time zone that a site has unless it says otherwise. */
+/** Time zone of Stamm's offices, and of a site that names none. */
 const localTime = new Intl.DateTimeFormat('sv-SE', {
   timeZone: 'Europe/Berlin',
   dateStyle: 'short',

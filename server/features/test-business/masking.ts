@@ -27,7 +27,7 @@ type Members = Record<string, unknown>;
 /** `relatedNames`: of the people and customers that the object belongs to. */
 export type Mask = (id: string, body: JsonBody, relatedNames: readonly (string | null)[]) => JsonBody;
 
-/** What a masked object is made from. */
+/** Sources of a masked object. */
 interface Seed {
   /** A number below `end`, another one for each purpose. */
   number(purpose: string, end: number): number;
@@ -138,7 +138,7 @@ const rules: Readonly<Record<string, Rule>> = {
   position: (seed) => `Platz ${numbered(seed, 'position', 90, 10)}`,
   'site.name': (seed) => `${seed.pick('site', siteNames)} ${numbered(seed, 'site')}`,
   'container.name': (seed) => `Gefäß ${numbered(seed, 'container')}`,
-  // What the business sells and grows names nobody.
+  // Names of goods and plants name no person.
   'product.name': kept,
   botanicalName: kept,
   commonName: kept,

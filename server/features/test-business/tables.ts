@@ -1,4 +1,4 @@
-// What of a test business a reset deletes. A test fails for a table that is in neither list.
+// Tables that a reset of a test business empties. A test fails for a table that is in neither list.
 import type { Definition } from '../../engine/definition/definition.ts';
 
 /** Rows that depend on others come first. */
@@ -29,7 +29,7 @@ export function emptiedTables(resources: readonly Definition[]): string[] {
   ];
 }
 
-/** What stays, and why. */
+/** Tables that a reset keeps, and why. */
 export const keptTables: Readonly<Record<string, string>> = {
   tenant: 'the test business itself',
   test_business: 'says how far the reset is',

@@ -20,7 +20,7 @@ export interface Delivery {
 }
 
 const keptDays = 30;
-/** Of each endpoint; older ones go before their 30 days are over. */
+/** Most deliveries of an endpoint. Older ones go before their 30 days are over. */
 const keptRows = 100_000;
 const keptAnswers = 1000;
 const dayMs = 24 * 3_600_000;

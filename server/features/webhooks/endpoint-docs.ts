@@ -1,4 +1,4 @@
-// What the routes of the API that manage endpoints declare.
+// Declarations of the API routes that manage endpoints.
 import type { Definition } from '../../engine/definition/definition.ts';
 import type { JsonSchema } from '../../engine/definition/fields.ts';
 import {

@@ -1,4 +1,4 @@
-// What an endpoint is made and changed with, the same for the API and the office.
+// Form of an endpoint, the same for the API and the office.
 import { type Input, optional, type Reading } from '../../access/form.ts';
 import { originError } from '../../http/conventions.ts';
 import { changeActions, urlError } from './endpoints.ts';

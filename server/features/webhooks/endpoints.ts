@@ -125,7 +125,7 @@ export async function createEndpoint(
   return { id, secret };
 }
 
-/** What the creation answered: again to a request with the same Idempotency-Key. */
+/** The creation's answer, for a retry with the same Idempotency-Key. */
 export async function readSecret(
   client: pg.ClientBase,
   tenantId: string,
@@ -143,7 +143,7 @@ function makeSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`;
 }
 
-/** For a day messages carry the signatures of both secrets. */
+/** Signs messages with both secrets for a day. */
 export async function replaceSecret(client: pg.ClientBase, tenantId: string, id: string): Promise<string> {
   const secret = makeSecret();
   await change(
@@ -247,7 +247,7 @@ async function change(
   if (rowCount === 0) throw new ApiError('not_found');
 }
 
-/** Where to send, and with which signatures. */
+/** Targets of messages, and their signatures. */
 export async function readTarget(client: pg.ClientBase, tenantId: string, id: string) {
   const { rows } = await client.query<{
     url: string;

@@ -14,7 +14,7 @@ import { readRetryAfter } from '../../http/retry-pauses.ts';
 import { isPublicAddress } from './public-addresses.ts';
 
 export type OutgoingConfig = Pick<Config, 'WEBHOOK_ALLOW_HTTP' | 'WEBHOOK_ALLOW_PRIVATE'> & {
-  /** What tests change. */
+  /** Tests set this. */
   webhookLimits?: { timeoutMs?: number; dnsServers?: readonly string[] };
 };
 
@@ -31,7 +31,7 @@ export interface OutgoingRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** Where the real business sends to, if this is its test business. */
+  /** Targets of the real business, if this is its test business. */
   realUrls: readonly string[];
   /** Ends the request early, with the error `interrupted`. */
   signal?: AbortSignal;
@@ -75,7 +75,7 @@ export async function send(config: OutgoingConfig, request: OutgoingRequest): Pr
   }
 }
 
-/** What a URL alone shows. Names are looked up with each request, because their addresses change. */
+/** Checks the URL alone. Each request looks names up, because their addresses change. */
 export function refuseUrl(
   { WEBHOOK_ALLOW_HTTP, WEBHOOK_ALLOW_PRIVATE }: OutgoingConfig,
   url: string,

@@ -19,7 +19,7 @@ const specialNetworks = [
   '224.0.0.0/3',
 ];
 
-/** Of 2000::/3, outside of which nothing is public: Teredo, documentation and 6to4, which may lead to any IPv4 address. */
+/** Non-public parts of 2000::/3: Teredo, documentation and 6to4, which can lead to any IPv4 address. */
 const specialNetworks6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const special = new BlockList();

@@ -14,7 +14,7 @@ interface Source {
   read(): Promise<string>;
 }
 
-/** What listening fails with is Node's own error. Scrapes at the same moment share one answer. */
+/** Throws Node's own error where it cannot listen. Scrapes at the same moment share one answer. */
 export async function openMetricsServer(
   { host, port }: { host: string; port: number },
   source: Source,

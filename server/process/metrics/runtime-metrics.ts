@@ -1,4 +1,4 @@
-// What Node says about its process. The default metrics of the library sum up quantiles, so these are our own.
+// Metrics of the Node process. The library's default metrics sum up quantiles, so these are our own.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Registry } from '@prometheus-io/client';
 

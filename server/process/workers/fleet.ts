@@ -57,7 +57,7 @@ export class Fleet {
     const ends = [...this.workers].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const worker of this.workers) {
       if (this.#open.has(worker)) tell(worker, { kind: 'stop' });
-      // One that is still loading has nothing to answer, and would open the port again behind the others.
+      // A worker that is still loading has nothing to answer, and would open the port again behind the others.
       else worker.process.kill('SIGKILL');
     }
     await Promise.all(ends);

@@ -7,7 +7,7 @@ import type { Measurements } from '../metrics/process-metrics.ts';
 const patienceMs = 1000;
 
 export interface NodeMeasurements {
-  /** Of each process that has answered or did so before. */
+  /** Measurements of each process that has answered, now or before. */
   processes: Measurements[];
   /** Counters of processes that have ended. */
   ended: Measurements;

@@ -14,7 +14,7 @@ export type Order =
   | { kind: 'retire'; timeoutMs: number }
   | { kind: 'counted'; id: number; requests: number; windowEndsInMs: number };
 
-/** What a worker tells: that it listens or cannot, its metrics, or that an address failed to authenticate. */
+/** A worker reports that it listens or cannot, its metrics, or an address that failed to authenticate. */
 export type Report =
   | { kind: 'listening'; port: number }
   | { kind: 'failed'; message: string; code: string | undefined }

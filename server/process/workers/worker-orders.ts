@@ -1,4 +1,4 @@
-// What a worker does when the process that owns the port (workers.ts) tells it to start or stop.
+// Starts and stops a worker as the process that owns the port (workers.ts) orders.
 import type { CountFailures, WindowCount } from '../../access/rate-limit.ts';
 import { expected } from '../../telemetry/expected.ts';
 import { type RunningWorker, runApp } from '../app.ts';

@@ -44,10 +44,10 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
   const failure = Promise.withResolvers<never>();
   // It is waited for only once the service runs.
   failure.promise.catch(expected);
-  // Also where a stop took too long: a worker that hangs would not notice that nobody is there any more.
+  // Kill after a slow stop, too: a hanging worker would outlive its parent.
   process.once('exit', () => fleet.kill());
 
-  /** One that has listened is replaced from then on, also while others are still starting. */
+  /** Once a worker has listened, it is replaced when it ends, even while others are still starting. */
   async function startAndKeep(worker: Worker, serving: Serving): Promise<number> {
     const sendsWebhooks = fleet.sendsWebhooks(worker);
     const port = await listening(worker, settled, { ...serving, sendsWebhooks });
@@ -69,7 +69,7 @@ export function startWorkers(config: Config, log: FastifyBaseLogger): Workers {
     if (fleet.workers.size === 0) settled = { ...config, PORT: port };
     const next = fleet.fork();
     replaceWhenItDies(next, serving, port);
-    // One that cannot start ends by itself, and is replaced in its turn.
+    // A worker that cannot start exits by itself, and is replaced in its turn.
     listening(next, settled, { ...serving, sendsWebhooks: fleet.sendsWebhooks(next) }).catch((error) => {
       if (fleet.isStopping) return;
       log.error(error);

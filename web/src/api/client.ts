@@ -8,7 +8,7 @@ type Schemas = components['schemas'];
 /** One invalid field, as the service names it; the office's own forms have more codes. */
 export type FieldError = Omit<Schemas['FieldError'], 'code'> & { code: string };
 
-/** What keeps an object from being deleted. */
+/** Objects that keep an object from being deleted. */
 export type Dependant = Schemas['Dependants']['dependants'][number];
 
 export class ApiError extends Error {
@@ -134,7 +134,7 @@ interface SendOptions {
   signal?: AbortSignal;
 }
 
-/** For other kinds of bodies and answers. Throws every error. Repeats a call once that needs a proof of identity. */
+/** Sends any body and reads any answer. Throws every error. Repeats a call once that needs a proof of identity. */
 export async function send(method: Method, path: string, options: SendOptions): Promise<Response> {
   try {
     return await sendOnce(method, path, options);

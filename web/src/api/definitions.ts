@@ -58,7 +58,7 @@ export function pluralOf(definition: Definition): string {
   return definition.plural[currentLanguage()];
 }
 
-/** What people call an object. A number or name that may be missing gives way to the next best thing. */
+/** Display name of an object. A number or name that may be missing gives way to the next best thing. */
 export function labelOf(definition: Definition, entity: Record<string, unknown>): string {
   // An id of another system says less than the kind and start of a contract.
   const candidates = [
@@ -71,7 +71,7 @@ export function labelOf(definition: Definition, entity: Record<string, unknown>)
   return (label as string | undefined) ?? `${titleOf(definition)} ${String(entity.id ?? '').slice(-6)}`;
 }
 
-/** What people call by its days: "24.12.2026", "21.12.2026 – 08.01.2027". */
+/** Name of a record that people call by its days: "24.12.2026", "21.12.2026 – 08.01.2027". */
 function daysLabel(definition: Definition, entity: Record<string, unknown>): string | undefined {
   const { nameField, fields, dateOrders } = definition;
   if (fields.find(({ name }) => name === nameField)?.kind !== 'date') return undefined;

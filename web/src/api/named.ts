@@ -3,7 +3,7 @@ import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/re
 import { call } from './client.ts';
 import { type Definition, type Entity, useDefinitions } from './definitions.ts';
 
-/** What an id names, now or until it was deleted. */
+/** The object that an id names, now or until it was deleted. */
 interface Found {
   entity: Entity;
   isDeleted: boolean;

@@ -56,7 +56,7 @@ export function useMayEdit(): boolean {
   return useMe().person.role !== 'PFLEGE';
 }
 
-/** What an account says beside the session. */
+/** Members of an account beside the session. */
 export const profileQuery = queryOptions({
   queryKey: ['profile'],
   queryFn: ({ signal }) => call<{ employeeId: string | null }>('GET', '/profile', { signal }),
@@ -64,7 +64,7 @@ export const profileQuery = queryOptions({
 
 export interface State {
   hasPeople: boolean;
-  /** Where somebody is signed in. */
+  /** Version of the service; absent before the sign-in. */
   version?: string;
   /** The address that the operator published, where one is set. */
   publicUrl?: string;

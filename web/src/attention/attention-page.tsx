@@ -1,4 +1,4 @@
-// What should be looked at, with a form that fixes each entry in place.
+// Entries that need attention, each with a form that fixes it in place.
 import { Button, Center, Chip, Collapse, Group, Select, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// What can be done to the ticked rows of a table.
+// Actions for the ticked rows of a table.
 import { Button, Group, Text } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';

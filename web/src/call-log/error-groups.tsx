@@ -67,7 +67,7 @@ function Group({ group, onChoose }: { group: ErrorGroup; onChoose: (filters: Fil
       onClick={() =>
         onChoose({
           method,
-          // What stands for an id in a route is no part of a path.
+          // A parameter of a route is no part of a path.
           path: path.split('/:')[0],
           field: field ?? undefined,
           code: code ?? undefined,

@@ -158,7 +158,7 @@ function Bar({ bucket, x, width, scale }: BarProps) {
   const { requests, refusals, failures } = bucket;
   if (requests === 0) return null;
   const fine = Math.max(requests - refusals - failures, 0);
-  // What went wrong is never too small to be seen.
+  // Failures never become too small to see.
   const heights = [
     scale(fine),
     refusals && Math.max(scale(refusals), 2),
@@ -172,7 +172,7 @@ function Bar({ bucket, x, width, scale }: BarProps) {
   });
 }
 
-/** Where the axis names a time: at midnights, or at hours of one day. */
+/** Ticks of the axis: at midnights, or at hours of one day. */
 function tickIndexes(buckets: readonly Bucket[], isDaily: boolean, most: number): number[] {
   const days = buckets.flatMap(({ start }, index) => (isDaily || start.getHours() === 0 ? [index] : []));
   const candidates = buckets.length <= 48 && !isDaily ? buckets.map((_, index) => index) : days;

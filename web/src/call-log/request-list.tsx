@@ -145,7 +145,7 @@ export function StatusMark({ status }: { status: number }) {
   );
 }
 
-/** What the service would find with these filters. */
+/** Whether the service would find the call with these filters. */
 function isWanted(request: RecordedRequest, { status, method, path, field, code }: Filters): boolean {
   const isRefused = request.status >= 400 && request.status < 500;
   const states = [

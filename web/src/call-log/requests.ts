@@ -31,7 +31,7 @@ export interface RequestCorrection {
 
 export interface ErrorGroup {
   method: string;
-  /** Of the route: "/api/v1/sites/:id". */
+  /** Path of the route: "/api/v1/sites/:id". */
   path: string;
   field: string | null;
   code: string | null;

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 
 const Modal = lazyRouteComponent(() => import('./modal.ts'), 'Modal');
 
-/** For dialogs that must open while the service is away. */
+/** Loaded at start, for dialogs that open while the service is away. */
 export function preloadDialogs(): void {
   void Modal.preload?.();
 }

@@ -1,4 +1,4 @@
-// What was typed into a form and not saved, kept in the browser per business, person and page.
+// Keeps unsaved input of a form in the browser, per business, person and page.
 import { useCallback, useEffect, useState } from 'react';
 import { useBusinessKey, useMe } from '../api/session.ts';
 import { changedPaths, type Values } from './form-values.ts';

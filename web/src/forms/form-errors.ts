@@ -1,4 +1,4 @@
-// What the service refused, by the field of the form that shows it.
+// Assigns the service's errors to the form fields that show them.
 import i18next from 'i18next';
 import { type ApiError, call } from '../api/client.ts';
 import { type Definition, type Entity, type Field, labelOf, leavesOf } from '../api/definitions.ts';

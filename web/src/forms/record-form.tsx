@@ -23,7 +23,7 @@ interface RecordFormProps {
   initialErrors?: ReadonlyMap<string, string>;
   /** Rejects with what the service answered. */
   onSave: (values: Values) => Promise<void>;
-  /** Of a new record: saves it, and then begins another one. */
+  /** Saves a new record and begins another one. */
   next?: { save: (values: Values) => Promise<void>; begin: (values: Values) => void };
   onCancel: () => void;
   saveTitle: string;
@@ -212,7 +212,7 @@ function FormFailure({ definition, failure }: { definition: Definition; failure:
   if (!failure || failure.status === 412) return null;
   const leaves = leavesOf(definition.fields);
   const isShown = failure.code === 'conflict' || failure.errors.some(({ field }) => leafAt(leaves, field));
-  // What belongs to no field of the form, the form cannot mark.
+  // The form cannot mark an error of no field.
   const isElsewhere = failure.errors.some(({ field }) => !leafAt(leaves, field));
   return (
     <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert" title={t('failure.title')}>

@@ -28,7 +28,7 @@ interface ReferencePickerProps {
 
 export interface CreationDialogProps {
   definition: Definition;
-  /** What was typed into the picker. */
+  /** Text that was typed into the picker. */
   name: string;
   near: Record<string, string | undefined>;
   onCreated: (id: string) => void;

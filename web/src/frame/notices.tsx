@@ -7,7 +7,7 @@ import { toApiError } from '../api/client.ts';
 import { Icon } from '../icons.tsx';
 import classes from './notices.module.css';
 
-/** What a notice offers, such as taking back what it tells of. */
+/** An action in a notice, such as undo. */
 export interface NoticeAction {
   label: string;
   run: () => Promise<void>;

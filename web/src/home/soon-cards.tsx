@@ -1,4 +1,4 @@
-// What a clerk should know today: plants in need, and contracts that end soon.
+// News of the day: plants in need, and contracts that end soon.
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

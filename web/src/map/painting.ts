@@ -117,7 +117,7 @@ function paintCountries(
   for (const { path, left, top, right, bottom } of countries) {
     const isSeen =
       right > x - halfWidth && left < x + halfWidth && bottom > y - halfHeight && top < y + halfHeight;
-    // What would be smaller than a pixel is left out.
+    // Skip shapes smaller than a pixel.
     if (!isSeen || Math.max(right - left, bottom - top) * scale < 1) continue;
     context.fill(path, 'evenodd');
     context.stroke(path);

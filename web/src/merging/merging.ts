@@ -3,7 +3,7 @@ import { type Definition, type Entity, type Field, leavesOf, valueAt } from '../
 import { plainText } from '../records/value.tsx';
 import { addressParts, isAddress } from '../tables/columns.ts';
 
-/** Of a reference that has not arrived, the external id is the value. */
+/** A reference that has not arrived has its external id as value. */
 function valueOfField(field: Field, record: Entity): unknown {
   return record[field.name] ?? (field.reference && pendingName(field, record));
 }

@@ -97,7 +97,7 @@ export function WeekSheetPage() {
   );
 }
 
-/** What a landscape page holds below its heads, in pixels of paper. */
+/** Height below the heads of a landscape page, in pixels of paper. */
 const roomForLines = 560;
 const [tallest, shortestForTwo] = [40, 26];
 

@@ -12,7 +12,7 @@ export interface ActorNames {
   actor: string;
   actorType: ActorType;
   actorId?: string | null;
-  /** Of a person who is still there. */
+  /** Set while the person still exists. */
   actorEmail?: string | null;
 }
 

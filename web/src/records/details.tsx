@@ -21,7 +21,7 @@ const FieldEditor = lazyRouteComponent(() => import('../forms/field-editor.tsx')
 interface DetailsProps {
   definition: Definition;
   entity: Entity;
-  /** Of a deleted record, for instance. */
+  /** Also shows deleted records. */
   isReadOnly?: boolean;
 }
 
@@ -244,7 +244,7 @@ function MapLink({ position: { lat, lng } }: { position: { lat: number; lng: num
   );
 }
 
-/** Where the site lies on the map while nobody has said it exactly. */
+/** Approximate position of a site without an exact one. */
 function Approximate({ address }: { address: PostalAddress }) {
   const { t } = useTranslation();
   const { data: position } = useQuery(approximatePositionQuery(address));

@@ -18,7 +18,7 @@ interface EarlierStateProps {
   change: Change;
   values: EarlierValues;
   onClose: () => void;
-  /** What changes. */
+  /** The fields that change. */
   children: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-// What has happened to an object, from the journal.
+// History of an object, from the journal.
 import { Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';

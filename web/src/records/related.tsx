@@ -1,4 +1,4 @@
-// What belongs to an object: every resource that names it, as its definition says.
+// Objects that belong to an object: every resource that names it, as its definition says.
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -145,7 +145,7 @@ function headingOf(definition: Definition, field: Field): string {
   return known ? i18next.t(`related.${known}`) : `${pluralOf(definition)}: ${titleOf(field)}`;
 }
 
-/** What an office wants to know of a record without opening it. */
+/** The columns that an office wants to see without opening a record. */
 const facts: Record<string, readonly string[]> = {
   plant: ['labelCode', 'room', 'status'],
   contract: ['type', 'netPrice', 'status'],

@@ -14,7 +14,7 @@ interface ValueProps {
   value: unknown;
   /** The object that it belongs to, which may say in which currency a price is. */
   owner?: Record<string, unknown>;
-  /** Where a click means something else than to dial, to write or to go there. */
+  /** Set where a click must not dial, write or navigate. */
   isWithoutLinks?: boolean;
 }
 

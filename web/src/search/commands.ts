@@ -11,11 +11,11 @@ export interface Command {
   id: string;
   title: string;
   icon: IconName;
-  /** What people may type for it, in either language. */
+  /** Words that people type for it, in either language. */
   words: string;
   to?: string;
   search?: Record<string, string>;
-  /** What the frame does itself. */
+  /** Actions of the frame itself. */
   does?: 'delete' | 'shortcuts';
 }
 

@@ -1,4 +1,4 @@
-// What a search matched, in the words of the page.
+// Names the matches of a search in the words of the page.
 import { type Definition, leavesOf, titleOf } from '../api/definitions.ts';
 
 export interface Matched {

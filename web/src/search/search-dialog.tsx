@@ -26,7 +26,7 @@ interface Result {
 const hasWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
 interface SearchDialogProps {
-  /** What was typed before the field had the focus. */
+  /** Text that was typed before the field had the focus. */
   takeEarly: () => string;
   onDo: (work: NonNullable<Command['does']>) => void;
   onClose: () => void;
@@ -274,7 +274,7 @@ function Option({ id, definition, result, isActive, onEnter, onChoose }: OptionP
 
 const mostRecent = 6;
 
-/** What was opened last in this tab. It ends with the tab: others may use the same computer. */
+/** Recently opened records of this tab. They end with the tab: others may use the same computer. */
 function useRecent() {
   const key = `stamm-recent-${useMe().person.id}${useMe().isInTestBusiness ? '-test' : ''}`;
   const [recent] = useState<Result[]>(() => {

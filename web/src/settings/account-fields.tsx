@@ -1,4 +1,4 @@
-// What Verwaltung decides about an account: its role, and who it is among the employees.
+// Account settings for Verwaltung: its role, and its employee.
 import { Radio, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type Role, roles } from '../api/session.ts';

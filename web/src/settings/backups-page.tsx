@@ -13,7 +13,7 @@ import { formatAgo, formatNumber, formatTime } from '../texts/format.ts';
 interface Backups {
   madeAt: string | null;
   bytes: number | null;
-  /** Of a failure since then. */
+  /** Set if a backup failed since then. */
   failedAt: string | null;
   /** Null where the service makes none by itself. */
   everyHours: number | null;

@@ -12,7 +12,7 @@ interface PersonActionsProps {
   onRemove: () => void;
 }
 
-/** What Verwaltung can do about a colleague's account. */
+/** Actions of Verwaltung on a colleague's account. */
 export function PersonActions({ person, onRemove }: PersonActionsProps) {
   const { t } = useTranslation();
   const [dialog, setDialog] = useState<'reset' | 'signOut'>();

@@ -1,4 +1,4 @@
-// What the business decides about its visits for good.
+// Lasting settings of a business for its visits.
 import { useTranslation } from 'react-i18next';
 import { Card } from '../frame/card.tsx';
 import { PageHead } from '../frame/page-head.tsx';

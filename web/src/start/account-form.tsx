@@ -9,7 +9,7 @@ import { type Me, sessionQuery } from '../api/session.ts';
 import { Icon } from '../icons.tsx';
 
 interface AccountFormProps {
-  /** Where it is sent, below /app. */
+  /** Path of the request, below /app. */
   path: string;
   submitTitle: string;
   fields: { name: string; label: string; type?: string; autoComplete: string; defaultValue?: string }[];

@@ -1,4 +1,4 @@
-// For a person without the passkey that their business requires: the only page until they have one.
+// The only page for a person without the passkey that their business requires.
 import { Alert, Anchor, Button, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// What to do without a password: mail, a colleague, or the operator.
+// Help without a password: mail, a colleague, or the operator.
 import { Anchor, Code, Collapse, Stack, Text } from '@mantine/core';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';

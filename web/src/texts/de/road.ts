@@ -24,7 +24,6 @@ export const texts = {
     noVisit: 'Heute kein Besuch.',
     access: 'Zugang',
     noKey: 'Kein Schlüssel',
-    noAccess: 'Zum Zugang ist nichts eingetragen.',
     plants: 'Pflanzen',
     noPlants: 'Hier stehen keine Pflanzen.',
     noPlace: 'Ohne Raum',

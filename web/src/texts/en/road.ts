@@ -22,7 +22,6 @@ export const texts = {
     noVisit: 'No visit today.',
     access: 'Access',
     noKey: 'No key',
-    noAccess: 'Nothing is known about the access.',
     plants: 'Plants',
     noPlants: 'No plants here.',
     noPlace: 'Without a room',
