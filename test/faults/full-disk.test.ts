@@ -48,7 +48,7 @@ test('with a full disk a node is not ready and the doctor names it; with room th
   assert.equal((await node.stop()).code, 0);
 });
 
-// With load while the disk fills up: matrix-disk.test.ts.
+// With load while the disk fills up: matrix/disk.test.ts.
 describe('the embedded PostgreSQL with its log on the same disk', { skip: withoutMounts }, () => {
   test('a start on a full disk says so and leaves nothing behind; with room it serves', async () => {
     const { dataDir, disk, key } = await makeDataDirOnDisk(diskMebibytes);

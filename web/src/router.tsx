@@ -310,7 +310,7 @@ const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
   component: lazyRouteComponent(
-    withTexts(['settings', 'visits'], () => import('./settings/audit-page.tsx')),
+    withTexts(['settings', 'visits'], () => import('./settings/audit/audit-page.tsx')),
     'AuditPage',
   ),
 });

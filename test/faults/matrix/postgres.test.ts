@@ -1,11 +1,11 @@
 // PostgreSQL dies or hangs under load. Nothing is lost, doubled or invented, and the journal has no gaps.
 import assert from 'node:assert/strict';
-import { startWatch, until } from '../helpers/waiting.ts';
-import { deployOneMachine, promised } from './helpers/deployments.ts';
-import type { Load } from './helpers/load.ts';
-import { assertAnswered, longestAnswerMs, tryFault } from './helpers/matrix.ts';
-import { cleanUpLater, postmasterOf, withClient } from './helpers/process.ts';
-import { childrenOf, signalProcesses } from './helpers/process-list.ts';
+import { startWatch, until } from '../../helpers/waiting.ts';
+import { deployOneMachine, promised } from '../helpers/deployments.ts';
+import type { Load } from '../helpers/load.ts';
+import { assertAnswered, longestAnswerMs, tryFault } from '../helpers/matrix.ts';
+import { cleanUpLater, postmasterOf, withClient } from '../helpers/process.ts';
+import { childrenOf, signalProcesses } from '../helpers/process-list.ts';
 
 const noticed = (load: Load) =>
   until('a request notices', () => load.attempts.some(({ status }) => status === 500));

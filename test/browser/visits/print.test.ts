@@ -4,12 +4,12 @@ import { before, describe, test } from 'node:test';
 import jsQRModule from 'jsqr';
 import type { Page } from 'playwright-core';
 import { extractText, getDocumentProxy } from 'unpdf';
-import { labelSheets } from '../../web/src/paper/label-sheets.ts';
-import { createPerson, password } from '../helpers/office.ts';
-import { withoutChromium } from '../helpers/programs.ts';
-import { validSite } from '../helpers/service.ts';
-import { until } from '../helpers/waiting.ts';
-import { findBarriers, type Office, openOffice, signIn, untilLoaded } from './helpers/office.ts';
+import { labelSheets } from '../../../web/src/paper/label-sheets.ts';
+import { createPerson, password } from '../../helpers/office.ts';
+import { withoutChromium } from '../../helpers/programs.ts';
+import { validSite } from '../../helpers/service.ts';
+import { until } from '../../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice, signIn, untilLoaded } from '../helpers/office.ts';
 
 // The package is CommonJS with a default of its own.
 const jsQR = jsQRModule as unknown as typeof jsQRModule.default;

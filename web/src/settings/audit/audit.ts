@@ -1,9 +1,9 @@
 // The audit record: its shape, its filters in the address, and the queries for it.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { call, queryString } from '../api/client.ts';
-import type { Page } from '../api/records.ts';
-import type { ActorNames } from '../records/actor.tsx';
-import { isDay } from '../texts/format.ts';
+import { call, queryString } from '../../api/client.ts';
+import type { Page } from '../../api/records.ts';
+import type { ActorNames } from '../../records/actor.tsx';
+import { isDay } from '../../texts/format.ts';
 
 export interface AuditEntry extends ActorNames {
   id: string;

@@ -1,10 +1,10 @@
 // The board of a large business: 2,500 sites and 1,600 visits in a week.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../helpers/office.ts';
-import { withoutChromium } from '../helpers/programs.ts';
-import { validAddress } from '../helpers/service.ts';
-import { findBarriers, type Office, openOffice } from './helpers/office.ts';
+import { createPerson } from '../../helpers/office.ts';
+import { withoutChromium } from '../../helpers/programs.ts';
+import { validAddress } from '../../helpers/service.ts';
+import { findBarriers, type Office, openOffice } from '../helpers/office.ts';
 
 const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'];
 const employeeCount = 15;

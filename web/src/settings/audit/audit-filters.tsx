@@ -1,10 +1,10 @@
 import { Group, MultiSelect, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { ClearFilters } from '../inputs/clear-filters.tsx';
-import { DayInput } from '../inputs/day-input.tsx';
-import { isBefore, isDay } from '../texts/format.ts';
-import { currentLanguage } from '../texts/language.ts';
+import { ClearFilters } from '../../inputs/clear-filters.tsx';
+import { DayInput } from '../../inputs/day-input.tsx';
+import { isBefore, isDay } from '../../texts/format.ts';
+import { currentLanguage } from '../../texts/language.ts';
 import classes from './audit.module.css';
 import { auditEventsQuery, auditPeopleQuery, type Filters, filterNames } from './audit.ts';
 

@@ -10,12 +10,12 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withoutPostgres15 } from '../helpers/programs.ts';
-import { until } from '../helpers/waiting.ts';
-import { initializePostgres, makeServerDir, startPostgres } from './helpers/debian-postgres.ts';
-import { generous, promised } from './helpers/deployments.ts';
-import { assertAnswered, type Deployment, tryFault } from './helpers/matrix.ts';
-import { type Network, openNetwork, withoutNetwork } from './helpers/network.ts';
+import { withoutPostgres15 } from '../../helpers/programs.ts';
+import { until } from '../../helpers/waiting.ts';
+import { initializePostgres, makeServerDir, startPostgres } from '../helpers/debian-postgres.ts';
+import { generous, promised } from '../helpers/deployments.ts';
+import { assertAnswered, type Deployment, tryFault } from '../helpers/matrix.ts';
+import { type Network, openNetwork, withoutNetwork } from '../helpers/network.ts';
 import {
   cleanUpLater,
   createTenant,
@@ -23,7 +23,7 @@ import {
   serveCommand,
   startStamm,
   withClient,
-} from './helpers/process.ts';
+} from '../helpers/process.ts';
 
 const skip = withoutNetwork || withoutPostgres15;
 

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { findProgram } from '../helpers/programs.ts';
-import { until } from '../helpers/waiting.ts';
-import { deployOneMachine, promised } from './helpers/deployments.ts';
-import { assertAnswered, tryFault } from './helpers/matrix.ts';
+import { findProgram } from '../../helpers/programs.ts';
+import { until } from '../../helpers/waiting.ts';
+import { deployOneMachine, promised } from '../helpers/deployments.ts';
+import { assertAnswered, tryFault } from '../helpers/matrix.ts';
 import {
   cleanUpLater,
   connectionTo,
@@ -16,9 +16,9 @@ import {
   postmasterOf,
   untilUnavailable,
   withClient,
-} from './helpers/process.ts';
-import { childrenOf } from './helpers/process-list.ts';
-import { fillDisk, makeDataDirOnDisk, withoutMounts } from './helpers/small-disk.ts';
+} from '../helpers/process.ts';
+import { childrenOf } from '../helpers/process-list.ts';
+import { fillDisk, makeDataDirOnDisk, withoutMounts } from '../helpers/small-disk.ts';
 
 const diskFull = '53100';
 

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findFreePort } from '../helpers/free-port.ts';
-import { withoutRedis } from '../helpers/programs.ts';
-import { until } from '../helpers/waiting.ts';
-import { startCuttingProxy } from './helpers/cutting-proxy.ts';
-import { deployNode, promised } from './helpers/deployments.ts';
-import { assertAllCreated, assertAnswered, createdSince, tryFault } from './helpers/matrix.ts';
-import { cleanUpLater, databaseUrl } from './helpers/process.ts';
-import { startRedis, unprivileged } from './helpers/programs.ts';
+import { findFreePort } from '../../helpers/free-port.ts';
+import { withoutRedis } from '../../helpers/programs.ts';
+import { until } from '../../helpers/waiting.ts';
+import { startCuttingProxy } from '../helpers/cutting-proxy.ts';
+import { deployNode, promised } from '../helpers/deployments.ts';
+import { assertAllCreated, assertAnswered, createdSince, tryFault } from '../helpers/matrix.ts';
+import { cleanUpLater, databaseUrl } from '../helpers/process.ts';
+import { startRedis, unprivileged } from '../helpers/programs.ts';
 
 /** Connections that are cut in one round, one after the other. */
 const cuts = 20;

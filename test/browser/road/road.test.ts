@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { createPerson, password } from '../helpers/office.ts';
-import { withoutChromium } from '../helpers/programs.ts';
-import { startService, validAddress } from '../helpers/service.ts';
-import { until } from '../helpers/waiting.ts';
-import { findFlaws } from './helpers/flaws.ts';
-import { findBarriers, type Office, openOffice } from './helpers/office.ts';
-import { openNetwork, type WobblyNetwork } from './helpers/wobbly-network.ts';
+import { createPerson, password } from '../../helpers/office.ts';
+import { withoutChromium } from '../../helpers/programs.ts';
+import { startService, validAddress } from '../../helpers/service.ts';
+import { until } from '../../helpers/waiting.ts';
+import { findFlaws } from '../helpers/flaws.ts';
+import { findBarriers, type Office, openOffice } from '../helpers/office.ts';
+import { openNetwork, type WobblyNetwork } from '../helpers/wobbly-network.ts';
 
 const phone: BrowserContextOptions = {
   viewport: { width: 390, height: 800 },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPerson } from '../helpers/office.ts';
-import { withoutChromium } from '../helpers/programs.ts';
-import { validAddress, validSite } from '../helpers/service.ts';
-import { until } from '../helpers/waiting.ts';
-import { findBarriers, type Office, openOffice } from './helpers/office.ts';
+import { createPerson } from '../../helpers/office.ts';
+import { withoutChromium } from '../../helpers/programs.ts';
+import { validAddress, validSite } from '../../helpers/service.ts';
+import { until } from '../../helpers/waiting.ts';
+import { findBarriers, type Office, openOffice } from '../helpers/office.ts';
 
 const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'];
 const openingHours = weekdays.map((dayOfWeek) => ({ dayOfWeek, opens: '08:00', closes: '17:00' }));

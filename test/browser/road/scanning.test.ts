@@ -6,12 +6,12 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import encodeQR from 'qr';
-import { createPerson, password } from '../helpers/office.ts';
-import { withoutChromium } from '../helpers/programs.ts';
-import { validAddress } from '../helpers/service.ts';
-import { patienceMs } from '../helpers/waiting.ts';
-import { launchChromium } from './helpers/chromium.ts';
-import { findBarriers, type Office, openOffice } from './helpers/office.ts';
+import { createPerson, password } from '../../helpers/office.ts';
+import { withoutChromium } from '../../helpers/programs.ts';
+import { validAddress } from '../../helpers/service.ts';
+import { patienceMs } from '../../helpers/waiting.ts';
+import { launchChromium } from '../helpers/chromium.ts';
+import { findBarriers, type Office, openOffice } from '../helpers/office.ts';
 
 const [width, height] = [640, 480];
 

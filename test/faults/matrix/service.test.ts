@@ -1,10 +1,10 @@
 // The service or a part of it dies under load. Nothing is lost, doubled or invented, and the journal has no gaps.
 import assert from 'node:assert/strict';
-import { until } from '../helpers/waiting.ts';
-import { deployOneMachine } from './helpers/deployments.ts';
-import { assertAllCreated, tryFault } from './helpers/matrix.ts';
-import { postmasterOf } from './helpers/process.ts';
-import { workersOf } from './helpers/process-list.ts';
+import { until } from '../../helpers/waiting.ts';
+import { deployOneMachine } from '../helpers/deployments.ts';
+import { assertAllCreated, tryFault } from '../helpers/matrix.ts';
+import { postmasterOf } from '../helpers/process.ts';
+import { workersOf } from '../helpers/process-list.ts';
 
 const deploy = () => deployOneMachine({ WORKERS: '3' });
 

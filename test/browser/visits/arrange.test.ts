@@ -1,12 +1,12 @@
 // Appointments to arrange: called, proposed, confirmed, mailed.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startMailServer } from '../api/sign-in/mail-server.ts';
-import { createPerson } from '../helpers/office.ts';
-import { withoutChromium } from '../helpers/programs.ts';
-import { validSite } from '../helpers/service.ts';
-import { findFlaws } from './helpers/flaws.ts';
-import { findBarriers, openOffice } from './helpers/office.ts';
+import { startMailServer } from '../../api/sign-in/mail-server.ts';
+import { createPerson } from '../../helpers/office.ts';
+import { withoutChromium } from '../../helpers/programs.ts';
+import { validSite } from '../../helpers/service.ts';
+import { findFlaws } from '../helpers/flaws.ts';
+import { findBarriers, openOffice } from '../helpers/office.ts';
 
 describe('appointments to arrange', { skip: withoutChromium }, () => {
   test('are called, proposed with a time, confirmed and mailed', async () => {

@@ -1,12 +1,12 @@
 // The clock of the machine jumps under load. Nothing is lost, doubled or invented, and the journal has no gaps.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { withoutFaketime, withoutPostgres15 } from '../helpers/programs.ts';
-import { makeClock } from './helpers/clock.ts';
-import { initializePostgres, makeServerDir, startPostgres } from './helpers/debian-postgres.ts';
-import { generous } from './helpers/deployments.ts';
-import { assertAnswered, createdSince, tryFault } from './helpers/matrix.ts';
-import { createTenant, databaseUrl, startStamm, withClient } from './helpers/process.ts';
+import { withoutFaketime, withoutPostgres15 } from '../../helpers/programs.ts';
+import { makeClock } from '../helpers/clock.ts';
+import { initializePostgres, makeServerDir, startPostgres } from '../helpers/debian-postgres.ts';
+import { generous } from '../helpers/deployments.ts';
+import { assertAnswered, createdSince, tryFault } from '../helpers/matrix.ts';
+import { createTenant, databaseUrl, startStamm, withClient } from '../helpers/process.ts';
 
 tryFault({
   name: 'clock jumps',

@@ -1,9 +1,9 @@
 // The small facts of an audit entry, in the office's words.
 import type { TFunction } from 'i18next';
-import { holidayRules } from '../../../core/calendar/visit-plan.ts';
-import { type Definition, pluralOf, titleOf } from '../api/definitions.ts';
-import { roles } from '../api/session.ts';
-import { formatTime } from '../texts/format.ts';
+import { holidayRules } from '../../../../core/calendar/visit-plan.ts';
+import { type Definition, pluralOf, titleOf } from '../../api/definitions.ts';
+import { roles } from '../../api/session.ts';
+import { formatTime } from '../../texts/format.ts';
 import type { AuditEntry } from './audit.ts';
 
 type Details = Record<string, unknown>;
