@@ -147,6 +147,7 @@ const guessesOfReadable: readonly [GuessKind, Guess][] = [
   ['dates', guessMonthFirst],
   ['measures', guessRate],
   ['words', guessRhythm],
+  ['firstOnly', guessSecondPhone],
   ['placeholders', guessPlaceholder],
 ];
 
@@ -174,7 +175,11 @@ const phoneFields = new Set(['phone', 'mobile']);
 
 /** A bare number of this length has lost its zero or its plus sign. A shorter one may lack the area code. */
 function guessPhone(text: string, { column, zipCode = '' }: CellPlace) {
-  if (!phoneFields.has(column.field.name) || !/^[1-9]\d{8,12}$/.test(text)) return undefined;
+  if (!phoneFields.has(column.field.name)) return undefined;
+  // "351 4567890"
+  if (/^(?!4[139][ /-])[1-9]\d{1,3}[ /-]\d{5,8}$/.test(text) && !/^\d{4}\b/.test(zipCode))
+    return { value: `0${text}`, shown: `0${text}` };
+  if (!/^[1-9]\d{8,12}$/.test(text)) return undefined;
   const isForeign = /^\d{4}(\s?[A-Z]{2})?$/.test(zipCode.trim());
   const hasCountry = isForeign ? /^(?:4[13]|31|423)/.test(text) && text.length > 9 : /^49\d{9}/.test(text);
   const value = hasCountry ? `+${text}` : `0${text}`;
@@ -222,16 +227,22 @@ function guessWord(text: string, { column: { field } }: CellPlace) {
   if (field.kind !== 'choice' && field.kind !== 'text') return undefined;
   const values = field.choices?.map(({ value }) => value);
   const word = field.name === 'salutation' ? text.replace(/^(\S+) .*(?:dr|prof|dipl).*$/i, '$1') : text;
-  const own = field.choices?.find(({ value, title }) =>
-    [value, title.de, title.en].some((form) => form.toLowerCase() === word.toLowerCase()),
-  );
-  const value = own?.value ?? findChoiceWord(field.name, values, word);
+  const meaningOf = (form: string) =>
+    field.choices?.find(({ value, title }) =>
+      [value, title.de, title.en].some((own) => own.toLowerCase() === form.toLowerCase()),
+    )?.value ?? findChoiceWord(field.name, values, form);
+  // "Edelstahl gebürstet"
+  const value =
+    meaningOf(word) ?? (field.name === 'material' ? meaningOf(word.split(/[\s,(]/)[0]!) : undefined);
   return value === undefined ? undefined : { value, shown: value };
 }
 
 function guessMeasure(text: string, { column: { field }, mark }: CellPlace) {
   if (!['integer', 'decimal'].includes(field.kind)) return undefined;
-  const measure = readMeasure(field.name, text, mark);
+  const exact = readMeasure(field.name, text, mark);
+  // Whole centimetres
+  const measure =
+    exact && field.kind === 'integer' && /InCm$/.test(field.name) ? String(Math.round(Number(exact))) : exact;
   return measure === undefined
     ? undefined
     : { value: toFieldValue(field, measure, undefined), shown: measure };
@@ -269,6 +280,13 @@ function guessFirst(
   if (!found || [...found].length > (field.maxLength ?? Infinity)) return undefined;
   const rest = text.replace(found, '').replace(/^(?:mailto:)?[\s;,|/<>:()-]*|[\s;,|/<>()-]*$/gi, '');
   return { value: found, shown: found, ...(rest !== '' && { note: `${titles[language]}: ${rest}` }) };
+}
+
+/** Two numbers in one cell cannot be dialled. */
+function guessSecondPhone(text: string, place: CellPlace, rules: CellRules) {
+  const [, second = ''] = /\s(?:oder|od\.|u\.|und|or)\s(.*)$|[,;|](.*)$/.exec(text)?.filter(Boolean) ?? [];
+  const isTwo = phoneFields.has(place.column.field.name) && second.replace(/\D/g, '').length > 4;
+  return isTwo ? guessFirst(text, place, rules) : undefined;
 }
 
 /** A required yes or no that is empty is no. */

@@ -60,6 +60,11 @@ test('a title belongs to the name that follows it', () => {
     ['Drach, Ingo', 'Ingo', 'Drach'],
     ['Herr von der Heide', undefined, 'von der Heide'],
     ['Ingrid Drews', 'Ingrid', 'Drews'],
+    ['Familie Maier', undefined, 'Familie Maier'],
+    ['Fam. Dr. Köhler-Brandt', undefined, 'Fam. Dr. Köhler-Brandt'],
+    ['Herr und Frau Ritter', undefined, 'Herr und Frau Ritter'],
+    ['z. Hd. Frau Zürcher', undefined, 'Zürcher'],
+    ['Dhr. P. de Wit', 'P.', 'de Wit'],
   ] as const)
     assert.deepEqual(split('person', cell), [first, last], cell);
 });
@@ -70,6 +75,8 @@ test('a salutation says how to address a person', () => {
   assert.equal(salutationOf('Herrn Jan Harms'), 'MR');
   assert.equal(salutationOf('Mrs Miller'), 'MRS');
   assert.equal(salutationOf('Mr. Miller'), 'MR');
+  assert.equal(salutationOf('Dhr. P. de Wit'), 'MR');
+  assert.equal(salutationOf('Eheleute Ahlers'), 'NONE');
   assert.equal(salutationOf('Friederike Frau'), undefined);
 });
 

@@ -67,7 +67,11 @@ function splitStreet(text: string): [string, string] {
   return match ? [match[1]!, match[2]!] : [text, ''];
 }
 
-const salutation = /^(?:(?:sehr geehrte[rs]?|an) )?(herrn?|hr\.?|frau|fr\.|mr|mrs|ms|miss)\.? /i;
+const salutation =
+  /^(?:(?:sehr geehrte[rs]?|an|z\. ?hd\.?(?: von)?|zu händen(?: von)?) )?(herrn?|hr\.?|frau|fr\.|dhr|mevr|mr|mrs|ms|miss)\.? /i;
+/** Several people, who have no salutation of their own: their words stay in the last name. */
+const several =
+  /^(?:familie|fam\.|eheleute|ehepaar|(?:herrn?|hr\.) (?:und|u\.|&|\+) (?:frau|fr\.)|(?:frau|fr\.) (?:und|u\.|&|\+) (?:herrn?|hr\.)) /i;
 const title =
   /^(?:(?:(?:dr|prof)\.?|(?:dipl|mag|ing|med|dent|vet|habil|theol|rer|nat|oec|jur|phil|h\. ?c)\.)(?:-\p{L}+\.?)*\s+)+/iu;
 /** "von der Heide" is a last name. */
@@ -75,6 +79,7 @@ const particle = /^(?:von|van|vom|zu|zum|zur|de|den|der|del|di|da|la|le|ten|ter)
 
 /** A title stands before the first name, or before a last name that is alone. */
 function splitPerson(text: string, isLastFirst?: boolean): [string | undefined, string] {
+  if (several.test(text)) return [undefined, text];
   const name = text.replace(salutation, '');
   const [titles = ''] = title.exec(name) ?? [];
   const [first, last] = splitName(name.slice(titles.length), isLastFirst);
@@ -94,11 +99,13 @@ function splitName(name: string, isLastFirst = false): [string | undefined, stri
   return [words.slice(0, start).join(' ') || undefined, words.slice(start).join(' ')];
 }
 
-/** MR or MRS where the cell begins with a salutation. */
+/** MR, MRS or NONE where the cell begins with a salutation. */
 export function salutationOf(cell: string): string | undefined {
-  const [, word] = salutation.exec(cell.replace(/\s+/g, ' ').trimStart()) ?? [];
+  const text = cell.replace(/\s+/g, ' ').trimStart();
+  if (several.test(text)) return 'NONE';
+  const [, word] = salutation.exec(text) ?? [];
   if (word === undefined) return undefined;
-  return /^(?:h|mr\.?$)/i.test(word) ? 'MR' : 'MRS';
+  return /^(?:h|d|mr\.?$)/i.test(word) ? 'MR' : 'MRS';
 }
 
 /** The academic title in a cell with a salutation. */

@@ -21,8 +21,8 @@ export interface ImportColumn {
 
 export interface Addition {
   path: string;
-  /** Behind the text, where it would be empty, before a text of digits, or the title of a person. */
-  how: 'behind' | 'instead' | 'before' | 'title';
+  /** Behind the text, where it would be empty, before a text of digits, the title of a person, or read with a list. */
+  how: 'behind' | 'instead' | 'before' | 'title' | 'within';
   /** Before the cell, unless it is there. */
   word?: string;
 }
@@ -116,6 +116,18 @@ const additions: readonly (Addition & { name: string; titles: Titles })[] = [
     word: 'Postfach',
     name: 'postbox',
     titles: { de: 'Adresse Postfach', en: 'Address PO box' },
+  },
+  {
+    path: 'attendingIntervals',
+    how: 'within',
+    name: 'day',
+    titles: { de: 'Wochentag der Besuche', en: 'Weekday of visits' },
+  },
+  {
+    path: 'attendingIntervals',
+    how: 'within',
+    name: 'minutes',
+    titles: { de: 'Dauer der Besuche', en: 'Duration of visits' },
   },
 ];
 
@@ -362,7 +374,21 @@ export function guessColumns(
       guessed[index] ??= guess(title).find((column) => column && !guessed.includes(column));
     });
   }
-  return withPairs(definition, titles, withStandIns(columns, placeNumbers(definition, titles, guessed)));
+  const placed = placeNumbers(definition, titles, placeDescription(definition, titles, guessed));
+  return withPairs(definition, titles, withStandIns(columns, placed));
+}
+
+/** "Beschreibung" is the name in a list that has no other. */
+function placeDescription(
+  definition: Definition,
+  titles: readonly string[],
+  guessed: readonly (ImportColumn | undefined)[],
+): (ImportColumn | undefined)[] {
+  const name = columnsOf(definition).find(({ path, field }) => path === 'name' && field.isRequired);
+  if (!name || guessed.some((column) => column?.path === 'name')) return [...guessed];
+  return guessed.map((column, index) =>
+    column?.field.name === 'comment' && foldTitle(titles[index]!) === 'beschreibung' ? name : column,
+  );
 }
 
 const numberTitles = new Set(['nr', 'no', 'lfdnr', 'id', 'nummer'].map(foldTitle));
@@ -468,6 +494,7 @@ function withStandIns(
   return guessed.map((column) => {
     const { path, how } = column?.adds ?? {};
     const target = columns.find((other) => other.path === path);
+    if (how === 'within' && !guessed.includes(target)) return undefined;
     const isAlone = how === 'instead' && !target?.field.isRequired && !guessed.includes(target);
     return isAlone && !path?.includes('.') ? target : column;
   });

@@ -1,6 +1,7 @@
 // Rows of a file as lines of an import.
 
 import { setAt, valueAt } from '../definition/definition.ts';
+import { readMeasure } from '../definition/measures.ts';
 import { foldName, isNameless } from '../definition/names.ts';
 import {
   type CellPlace,
@@ -15,6 +16,7 @@ import { salutationOf, splitCell, titleOf } from './cell-parts.ts';
 import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { type Addition, type ImportColumn, idColumn, versionColumn } from './columns.ts';
 import { type Cell, unguardText } from './csv.ts';
+import { readList } from './list-text.ts';
 
 /** One per title of the file; undefined for an ignored column. */
 export type ChosenColumns = readonly (ImportColumn | undefined)[];
@@ -126,6 +128,9 @@ function readAt(plan: LinePlan, cells: readonly Cell[], index: number): CellRead
   const cell = cells[index] ?? null;
   if (column.namedPath !== undefined) return readName(plan, cells, column as NameColumn, cell);
   if (!rules) return { value: toFieldValue(column.field, cell, mark) };
+  const additions = column.adds ? [] : additionsWithin(plan, cells, column.path);
+  if (additions.length > 0)
+    return readTogether(rules, { column, index, mark }, unguardText(cell ?? '').trim(), additions);
   const assigned = isAssignable(column)
     ? names?.get(nameKey(column.path, unguardText(cell ?? '')))
     : undefined;
@@ -136,6 +141,53 @@ function readAt(plan: LinePlan, cells: readonly Cell[], index: number): CellRead
     ...(column.path.length < 7 && { zipCode: textOf(columns, cells, 'address.zipCode') }),
   };
   return readCell(rules, place, cell);
+}
+
+interface WithinText {
+  /** As a list is written. */
+  text: string;
+  written: string;
+  note: string;
+}
+
+/** Filled cells of columns that belong into a list: the weekday and the duration of visits. */
+function additionsWithin(plan: LinePlan, cells: readonly Cell[], path: string): WithinText[] {
+  return plan.columns.flatMap((column, index) => {
+    if (column?.adds?.how !== 'within' || column.adds.path !== path) return [];
+    const written = String(readAddition(plan, cells, index).value ?? '');
+    if (written === '') return [];
+    const text = column.path.endsWith('+minutes') ? toMinutes(written, plan.mark) : written;
+    return [{ text, written, note: `${column.titles[plan.rules!.language]}: ${written}` }];
+  });
+}
+
+/** "45", "1 Std." and "0:45" as minutes. */
+function toMinutes(written: string, mark: ThousandsMark | undefined): string {
+  const [, hours, minutes] = /^(\d{1,2}):(\d\d)(?::00)?$/.exec(written) ?? [];
+  const number = hours
+    ? String(Number(hours) * 60 + Number(minutes))
+    : readMeasure('InMinutes', written, mark);
+  return number === undefined ? written : `${number} Min.`;
+}
+
+/** As many of the additions as make a list with the cell. The comment has the others. */
+function readTogether(
+  rules: CellRules,
+  place: CellPlace,
+  cell: string,
+  additions: readonly WithinText[],
+): CellReading {
+  const { knownItem } = place.column.field;
+  const textWith = (some: readonly WithinText[]) => [cell, ...some.map(({ text }) => text)].join(' ').trim();
+  const choices = [additions, ...additions.map((one) => [one])];
+  const taken = choices.find((some) => readList(knownItem, textWith(some)) !== undefined) ?? [];
+  const left = additions.filter(
+    (one) => !taken.includes(one) && !cell.toLowerCase().includes(one.written.toLowerCase()),
+  );
+  const reading = readCell(rules, place, textWith(taken));
+  if (left.length === 0 || rules.commentLength === 0) return reading;
+  const note = [...(reading.note ? [reading.note] : []), ...left.map(({ note }) => note)].join('; ');
+  return { kind: 'comment', ...reading, note };
 }
 
 /** Whether people can say what a word of the column means. */
@@ -190,7 +242,7 @@ const nameOrder = ['companyName+title', 'companyName+firstName', 'companyName+la
 function additionsIn(plan: LinePlan, cells: readonly Cell[]) {
   const added = new Map<string, { path: string; how: Addition['how']; texts: string[] }>();
   const filled = plan.columns.flatMap((column, index) => {
-    if (!column?.adds || column.adds.how === 'title') return [];
+    if (!column?.adds || column.adds.how === 'title' || column.adds.how === 'within') return [];
     const text = String(readAddition(plan, cells, index).value ?? '');
     return text === '' ? [] : [{ ...column.adds, from: column.path, text }];
   });

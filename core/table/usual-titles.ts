@@ -661,6 +661,15 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Growing system',
   ],
   color: ['Farbton', 'Colour'],
+  material: ['Werkstoff', 'Materialart'],
+  'attendingIntervals+day': [
+    ...['Wochentag', 'Wochentage', 'Besuchstag', 'Besuchstage', 'Pflegetag', 'Pflegetage', 'Tag', 'Tage'],
+    ...['Weekday', 'Visit day', 'Day'],
+  ],
+  'attendingIntervals+minutes': [
+    ...['Zeit (Min)', 'Zeit in Min.', 'Zeitbedarf', 'Zeitaufwand', 'Dauer', 'Dauer (Min)', 'Besuchsdauer'],
+    ...['Pflegedauer', 'Pflegezeit', 'Minuten', 'Duration', 'Minutes', 'Visit duration'],
+  ],
   hasWaterLevelIndicator: [
     'Wasserstand',
     'Wasserstandsanzeige',
