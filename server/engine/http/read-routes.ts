@@ -14,6 +14,7 @@ import {
 import { isLargePage } from '../../http/heavy-reads.ts';
 import { isStorableText } from '../../http/json-body.ts';
 import { sendRows } from '../../http/json-rows.ts';
+import { UnchangedReadings } from '../../http/unchanged-readings.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { readDocs } from '../openapi/read-docs.ts';
@@ -102,6 +103,7 @@ function addListRoute(
   schema: object,
 ): void {
   const whole = selectObjects(definition, 'subject');
+  const totals = new UnchangedReadings<number>();
 
   async function query<Row extends object>(
     { tenantId, deadline }: FastifyRequest,
@@ -122,8 +124,11 @@ function addListRoute(
   }
 
   async function count(request: FastifyRequest, list: ListRequest): Promise<number> {
-    const statement = buildCountQuery(definition, request.tenantId, list);
-    return (await query<{ total: number }>(request, statement))[0]!.total;
+    const { tenantId, deadline } = request;
+    const statement = buildCountQuery(definition, tenantId, list);
+    return totals.read({ database, tenantId, deadline }, JSON.stringify(statement), async () => {
+      return (await query<{ total: number }>(request, statement))[0]!.total;
+    });
   }
 
   api.get<{ Querystring: Record<string, unknown> }>(

@@ -26,6 +26,7 @@ import {
   type Part,
   type Reader,
   readCursor,
+  UnchangedEntries,
 } from './attention-scan.ts';
 import { CatchUp } from './catch-up.ts';
 
@@ -61,6 +62,7 @@ export async function attentionRoutes(
   const resourceNames = resources.map(({ name }) => name);
   const interrupted = new InterruptedPages<Interruption>();
   const totals = new InterruptedPages<Counting>();
+  const unchanged = new UnchangedEntries<Part & { total: number | undefined }>();
   const catchUp = new CatchUp(passesOf(checks));
   api.addHook('onClose', () => catchUp.stop());
 
@@ -68,10 +70,13 @@ export async function attentionRoutes(
   api.get('/attention', heavy, async (request) => {
     const asked = parseRequest(request, checks, resourceNames);
     const reader = readerOf(database, request);
-    const { findings, next, total } = await catchUp.behind(reader, async () => {
-      const page = await readPage(reader, asked, interrupted);
-      return { ...page, total: asked.wantsTotal ? await readTotal(reader, asked, page) : undefined };
-    });
+    const { filters, from, limit, wantsTotal } = asked;
+    const { findings, next, total } = await catchUp.behind(reader, () =>
+      unchanged.read(reader, JSON.stringify([filters, from, limit, wantsTotal]), async () => {
+        const page = await readPage(reader, asked, interrupted);
+        return { ...page, total: wantsTotal ? await readTotal(reader, asked, page) : undefined };
+      }),
+    );
     return {
       data: findings.map((finding) => toEntry(finding, languageOf(request))),
       nextCursor: next ? encodeCursor(asked.filters, next) : null,

@@ -14,6 +14,7 @@ import {
 import type { Business } from '../../engine/definition/definition.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { jsonBytes, selectWithinPage } from '../../engine/read/page-size.ts';
+import { UnchangedReadings } from '../../http/unchanged-readings.ts';
 import type { WarningLog } from '../../telemetry/record-net.ts';
 import type { Pass } from './attention-passes.ts';
 import { type KeptVerdict, keepVerdicts, keptVerdict, rulesOf } from './attention-verdicts.ts';
@@ -65,9 +66,12 @@ export function isTimeUp({ deadline }: Reader): boolean {
 
 export const firstPlace: Place = { pass: 0, id: nothing, check: behindAll };
 
-/** Without the entries that the office has left as they are, and one entry for each group of duplicates. */
+/**
+ * Without the entries that the office has left as they are, and one entry for each group of duplicates. Behind a
+ * condition that is NULL, PostgreSQL would look up each row.
+ */
 export function isOpen(check: AttentionCheck): string {
-  return `(${check.group?.isFirst ?? check.condition}) AND NOT EXISTS (SELECT ${leftEntry(check)})`;
+  return `(${check.group?.isFirst ?? check.condition}) IS TRUE AND NOT EXISTS (SELECT ${leftEntry(check)})`;
 }
 
 interface FoundRow {
@@ -119,6 +123,19 @@ export async function businessOf(reader: Reader): Promise<Business> {
     .queryInTenants([tenantId], businessQuery(tenantId), { deadline })
     .then(({ rows }) => readBusiness(rows));
   return reader.business;
+}
+
+/** Entries change with the objects, with what is left as it is, with the day and with the rule for holidays. */
+export class UnchangedEntries<Reading> {
+  readonly #readings = new UnchangedReadings<Reading>([
+    'current_date',
+    '(SELECT (count(*), max(left_at))::text FROM left_attention WHERE tenant_id = $1)',
+  ]);
+
+  async read(reader: Reader, key: string, read: () => Promise<Reading>): Promise<Reading> {
+    const business = await businessOf(reader);
+    return this.#readings.read(reader, `${rulesOf(business)} ${business.today} ${key}`, read);
+  }
 }
 
 interface Collection {

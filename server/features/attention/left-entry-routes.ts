@@ -10,10 +10,10 @@ import type { Definition } from '../../engine/definition/definition.ts';
 import { ApiError } from '../../errors.ts';
 import { languageOf, refuseUnknownParameters } from '../../http/conventions.ts';
 import { InterruptedPages } from '../../http/interrupted-pages.ts';
-import { type Counting, countEntries } from './attention-counts.ts';
+import { type AttentionCount, type Counting, countEntries } from './attention-counts.ts';
 import { passesOf } from './attention-passes.ts';
 import { readerOf, toEntry } from './attention-routes.ts';
-import { firstPlace, readPart } from './attention-scan.ts';
+import { type Finding, firstPlace, readPart, UnchangedEntries } from './attention-scan.ts';
 import { hashedFinding, readLeft } from './left-entries.ts';
 
 const maxReasonLength = 150;
@@ -45,28 +45,29 @@ export async function leftEntryRoutes(
   }
 
   const passes = passesOf(checks);
+  const overviews = new UnchangedEntries<{ findings: Finding[]; count: number; isComplete: boolean }>();
 
   // On each page of the office: the first entries, and how many there are, by one statement that stops early.
   office.get('/attention/overview', async (request) => {
     refuseUnknownParameters(request, []);
-    const { findings, next } = await readPart(
-      readerOf(database, request),
-      passes,
-      firstPlace,
-      maxCounted,
-      overviewRows,
-    );
-    return {
-      data: findings.slice(0, shownEntries).map((finding) => toEntry(finding, languageOf(request))),
-      count: findings.length,
-      isComplete: next === undefined,
-    };
+    const reader = readerOf(database, request);
+    const { findings, ...counted } = await overviews.read(reader, '', async () => {
+      const { findings, next } = await readPart(reader, passes, firstPlace, maxCounted, overviewRows);
+      return {
+        findings: findings.slice(0, shownEntries),
+        count: findings.length,
+        isComplete: next === undefined,
+      };
+    });
+    return { data: findings.map((finding) => toEntry(finding, languageOf(request))), ...counted };
   });
 
   const interrupted = new InterruptedPages<Counting>();
+  const counts = new UnchangedEntries<AttentionCount[]>();
   office.get('/attention/counts', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, []);
-    return { data: await countEntries(readerOf(database, request), passes, '', interrupted) };
+    const reader = readerOf(database, request);
+    return { data: await counts.read(reader, '', () => countEntries(reader, passes, '', interrupted)) };
   });
 
   office.get('/attention/left', { config: { isHeavyRead: true } }, async (request) => {

@@ -5,6 +5,7 @@ import type { Definition as Description } from '../../../core/definition/definit
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { describeDefinition } from '../../engine/definition/description.ts';
+import { UnchangedReadings } from '../../http/unchanged-readings.ts';
 
 export async function definitionRoutes(
   app: FastifyInstance,
@@ -19,11 +20,15 @@ export async function definitionRoutes(
   const isCare = ({ session }: FastifyRequest) => session?.person.role === 'PFLEGE';
   app.get('/definitions', async (request) => (isCare(request) ? forCare : described));
 
+  const counts = new UnchangedReadings<Record<string, number>>();
   app.get('/counts', { config: { isHeavyRead: true } }, async (request) => {
     const { tenantId, deadline } = request;
     const text = countsOf(isCare(request) ? shownToCare : resources);
-    const { rows } = await database.queryInTenants([tenantId], { text, values: [tenantId] }, { deadline });
-    return rows[0];
+    return counts.read({ database, tenantId, deadline }, text, async () => {
+      const query = { text, values: [tenantId] };
+      const { rows } = await database.queryInTenants<Record<string, number>>([tenantId], query, { deadline });
+      return rows[0]!;
+    });
   });
 }
 

@@ -1,11 +1,13 @@
 // How many visits each employee has on each day, and how long they take: the sums of the board.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromDayNumber } from '../../../core/calendar/calendar-days.ts';
 import { takesPlace } from '../../../core/calendar/visit-plan.ts';
 import type { Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import { isOverloaded } from '../../database/errors.ts';
+import { businessQuery } from '../../engine/attention/attention-findings.ts';
 import { paceOf } from '../../http/request-pace.ts';
+import { UnchangedReadings } from '../../http/unchanged-readings.ts';
 import { reporterOf } from '../../telemetry/record-net.ts';
 import { type PlannedSite, readPiece } from './planned-sites.ts';
 import { allVisits, encodeCursor, parseVisitRequest } from './visit-request.ts';
@@ -22,6 +24,12 @@ interface Sum {
   listed: number;
 }
 
+interface SumPage {
+  data: Sum[];
+  employees: { id: string; name: string }[];
+  nextCursor: string | null;
+}
+
 const sitesPerPiece = 500;
 /** Time for the employees. */
 const reserveMs = 500;
@@ -31,42 +39,54 @@ export async function visitSumRoutes(
   office: FastifyInstance,
   { database }: { database: Database },
 ): Promise<void> {
+  const unchanged = new UnchangedReadings<SumPage>();
   office.get<{ Querystring: Record<string, unknown> }>(
     '/visit-sums',
     { config: { isHeavyRead: true } },
     async (request) => {
       const asked = parseVisitRequest(request.query);
-      const { tenantId, deadline, log } = request;
-      const pace = paceOf(request, reserveMs);
-      const reader = { tenantId, deadline, report: reporterOf(log, 'visits') };
-      const days = { first: asked.from.day, last: asked.until };
-      const whoComes = await readWhoComes(database, reader, asked, days);
-      const sums = new Map<string, Sum>();
-      let { siteId } = asked.from;
-      let isEnd = false;
-      while (!isEnd) {
-        try {
-          const place = { comparison: '>', siteId, count: sitesPerPiece } as const;
-          const piece = await readPiece(database, reader, { ...whoComes.conditions, days }, place);
-          for (const site of piece.sites) {
-            // A site counts as a whole or not at all.
-            for (const [key, sum] of await pace.run(sumVisits(site, days, whoComes)))
-              sums.set(key, add(sums.get(key), sum));
-            siteId = site.id;
-          }
-          isEnd = piece.isLast || piece.sites.length === 0;
-        } catch (error) {
-          if (!isOverloaded(error) || siteId === asked.from.siteId) throw error;
-          break;
-        }
-      }
-      const next = { day: days.first, siteId, taken: allVisits };
-      return {
-        ...(await nameEmployees(database, request, [...sums.values()])),
-        nextCursor: isEnd ? null : encodeCursor(asked, next),
-      };
+      const { tenantId, deadline } = request;
+      const rule = await database.queryInTenants([tenantId], businessQuery(tenantId), { deadline });
+      const key = JSON.stringify([rule.rows, request.query]);
+      return unchanged.read({ database, tenantId, deadline }, key, () => sumPage(database, request, asked));
     },
   );
+}
+
+async function sumPage(
+  database: Database,
+  request: FastifyRequest,
+  asked: ReturnType<typeof parseVisitRequest>,
+): Promise<SumPage> {
+  const { tenantId, deadline, log } = request;
+  const pace = paceOf(request, reserveMs);
+  const reader = { tenantId, deadline, report: reporterOf(log, 'visits') };
+  const days = { first: asked.from.day, last: asked.until };
+  const whoComes = await readWhoComes(database, reader, asked, days);
+  const sums = new Map<string, Sum>();
+  let { siteId } = asked.from;
+  let isEnd = false;
+  while (!isEnd) {
+    try {
+      const place = { comparison: '>', siteId, count: sitesPerPiece } as const;
+      const piece = await readPiece(database, reader, { ...whoComes.conditions, days }, place);
+      for (const site of piece.sites) {
+        // A site counts as a whole or not at all.
+        for (const [key, sum] of await pace.run(sumVisits(site, days, whoComes)))
+          sums.set(key, add(sums.get(key), sum));
+        siteId = site.id;
+      }
+      isEnd = piece.isLast || piece.sites.length === 0;
+    } catch (error) {
+      if (!isOverloaded(error) || siteId === asked.from.siteId) throw error;
+      break;
+    }
+  }
+  const next = { day: days.first, siteId, taken: allVisits };
+  return {
+    ...(await nameEmployees(database, request, [...sums.values()])),
+    nextCursor: isEnd ? null : encodeCursor(asked, next),
+  };
 }
 
 function* sumVisits(

@@ -66,8 +66,13 @@ test('a verdict holds until the site, the rule for holidays or the day changes',
   const [entry] = (await service.get('/attention', { headers })).json().data;
   assert.deepEqual([entry.id, entry.code], [id, 'closed_visit']);
 
-  const spoil = (set: string) =>
-    service.owner.query(`UPDATE attention_verdict SET codes = '{}', ${set} WHERE tenant_id = $1`, [tenantId]);
+  const spoil = async (set: string) => {
+    await service.owner.query(`UPDATE attention_verdict SET codes = '{}', ${set} WHERE tenant_id = $1`, [
+      tenantId,
+    ]);
+    // Without a change the list would not be read again.
+    await service.patch(`/sites/${other}`, { comment: set }, { headers });
+  };
   await spoil('until = current_date - 1');
   assert.deepEqual(await codes(), ['closed_visit'], 'judged again on another day');
   await spoil("judged_by = 'KEEP 0.0.0'");

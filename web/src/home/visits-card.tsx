@@ -9,25 +9,26 @@ import { FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
 import { Icon } from '../icons.tsx';
-import { dayVisitsQuery } from '../paper/day-visits.ts';
 import record from '../records/record.module.css';
-import type { Visit } from '../visits/visits-query.ts';
+import { useSumText } from '../visits/board/board-cells.tsx';
+import { nobody, type Sums, sumOn, sumsQuery } from '../visits/board/board-data.ts';
 import classes from './home.module.css';
 
 const shownPeople = 6;
 
 /** Visits to which nobody comes are first: there is something to do. */
-function byPerson(visits: readonly Visit[]): Visit[][] {
-  const groups = [...Map.groupBy(visits, ({ employeeId }) => employeeId ?? '').values()];
-  const rank = ([first]: Visit[]) => (first?.employee ? `1 ${first.employee.lastName}` : '0');
-  return groups.toSorted((one, other) => rank(one).localeCompare(rank(other)));
+function peopleOf({ byDay, employees }: Sums, today: string) {
+  return [...new Set([nobody, ...employees.keys()])]
+    .map((id) => ({ id, name: employees.get(id), ...sumOn({ byDay, employees }, id, today) }))
+    .filter(({ visits }) => visits > 0)
+    .toSorted((one, other) => (one.name ?? '').localeCompare(other.name ?? ''));
 }
 
 export function VisitsCard() {
   const { t } = useTranslation();
   const today = todayIn(undefined);
-  const { data, error, refetch } = useQuery(dayVisitsQuery(today, undefined));
-  const people = byPerson(data ?? []);
+  const { data, error, refetch } = useQuery(sumsQuery({ from: today, until: today }));
+  const people = data ? peopleOf(data, today) : [];
   return (
     <Card
       icon="calendar"
@@ -40,37 +41,37 @@ export function VisitsCard() {
     >
       {error && <FailureNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Lines count={5} />}
-      {data?.length === 0 && <p className={record.none}>{t('today.none')}</p>}
+      {data && people.length === 0 && <p className={record.none}>{t('today.none')}</p>}
       <ul className={record.list}>
-        {people.slice(0, shownPeople).map((visits) => (
-          <Person key={visits[0]!.employeeId ?? ''} today={today} visits={visits} />
+        {people.slice(0, shownPeople).map((person) => (
+          <Person key={person.id} today={today} person={person} />
         ))}
       </ul>
     </Card>
   );
 }
 
-function Person({ today, visits }: { today: string; visits: readonly Visit[] }) {
+function Person({ today, person }: { today: string; person: ReturnType<typeof peopleOf>[number] }) {
   const { t } = useTranslation();
-  const { employee, employeeId } = visits[0]!;
-  const sites = visits.map(({ site }) => site?.name).filter(Boolean);
+  const textOf = useSumText();
+  const { id, name } = person;
   const words = (
     <>
-      <Icon name={employee ? 'employee' : 'warning'} />
+      <Icon name={name ? 'employee' : 'warning'} />
       <span className={classes.words}>
         <Text size="sm" fw={550} truncate>
-          {employee ? `${employee.firstName} ${employee.lastName}` : t('daySheet.nobody')}
+          {name ?? t('daySheet.nobody')}
         </Text>
         <Text size="xs" c="dimmed" truncate>
-          {[t('today.count', { count: visits.length }), sites.join(', ')].join(' · ')}
+          {textOf(person)}
         </Text>
       </span>
     </>
   );
   return (
     <li>
-      {employee ? (
-        <Link to="/day-sheet" search={{ date: today, employeeId }} className={classes.change}>
+      {name ? (
+        <Link to="/day-sheet" search={{ date: today, employeeId: id }} className={classes.change}>
           {words}
         </Link>
       ) : (
