@@ -308,8 +308,15 @@ export interface Owner extends Reference {
   readonly table: string;
 }
 
-export function referencesOf(definition: Definition): Reference[] {
-  return columnsOf(definition.fields).flatMap((column) => {
+const references = new WeakMap<Definition, readonly Reference[]>();
+
+/** Found once: each merge of a body asks for them. */
+export function referencesOf(definition: Definition): readonly Reference[] {
+  return references.getOrInsertComputed(definition, findReferences);
+}
+
+function findReferences({ fields }: Definition): Reference[] {
+  return columnsOf(fields).flatMap((column) => {
     const { reference } = column.field;
     if (!reference) return [];
     const externalName = externalIdName(column.path[0]!);

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import { isObject } from '../definition/validation.ts';
-import { parseStored } from './merge-patch.ts';
+import { bodyOf } from './merge-patch.ts';
 import type { Stored } from './rows.ts';
 
 type Fields = Record<string, unknown>;
@@ -89,7 +89,7 @@ export function keepChangesSince(
   current: Stored,
   { former, byOthers }: Since,
 ): { patch: JsonBody; conflicts: string[] } {
-  const stored = parseStored(current.json).value as Fields;
+  const stored = bodyOf(current).value as Fields;
   const conflicts: string[] = [];
   const keep = (changes: Fields, read: unknown, now: unknown, path: readonly string[] = []): Fields => {
     const kept: Fields = {};

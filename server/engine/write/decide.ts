@@ -253,7 +253,7 @@ function linkedTo(before: Known, key: string, id: string, author: Author): Known
   const version = before.version + 1;
   const facts = { ...before.facts, waitsFor: awaitedNames(references, nameOf) };
   const made = [...before.made, { version, changes, author }];
-  return { ...before, version, row, value, json: undefined, sameAs: undefined, facts, made };
+  return { ...before, version, row, value, json: undefined, body: undefined, sameAs: undefined, facts, made };
 }
 
 function remove(context: Context, found: ReturnType<State['find']>): Outcome {

@@ -15,6 +15,12 @@ export function parseStored(json: string): JsonBody {
   };
 }
 
+/** The same, parsed once for all who look at it. */
+export function bodyOf(current: Pick<Stored, 'json' | 'body'>): JsonBody {
+  current.body ??= parseStored(current.json);
+  return current.body;
+}
+
 function withoutOwnMembers(value: unknown): unknown {
   const {
     id: _id,
@@ -31,7 +37,7 @@ function withoutOwnMembers(value: unknown): unknown {
 /** A former external id finds the object that others were merged into. That object keeps its own. */
 export function underOwnName(body: JsonBody, current: Stored): JsonBody {
   if (!current.isFormerName || !isObject(body.value)) return body;
-  const { externalId: own } = parseStored(current.json).value as { externalId?: string };
+  const { externalId: own } = bodyOf(current).value as { externalId?: string };
   const rename = (value: unknown) => {
     const { externalId: _former, ...rest } = value as Record<string, unknown>;
     return own === undefined ? rest : { ...rest, externalId: own };
@@ -44,10 +50,10 @@ const nothing: JsonBody = { bytes: Buffer.of(), value: {}, exact: undefined, fie
 /** The merge of a patch into a stored object, or into a new one. */
 export function mergeInto(
   definition: Definition,
-  current: { json: string } | undefined,
+  current: Pick<Stored, 'json' | 'body'> | undefined,
   patch: JsonBody,
 ): JsonBody {
-  return mergePatch(definition, current ? parseStored(current.json) : nothing, patch);
+  return mergePatch(definition, current ? bodyOf(current) : nothing, patch);
 }
 
 /** What the object becomes. A null clears, a group is merged, everything else is replaced. */

@@ -56,7 +56,7 @@ async function look(send: Send, looks: readonly Look[]): Promise<void> {
 
 /** By tenant, with nothing in them yet. */
 export function buildStates(intents: readonly Intent[]): States {
-  return new Map(intents.map(({ tenantId }) => [tenantId, buildState()]));
+  return new Map([...new Set(intents.map(({ tenantId }) => tenantId))].map((id) => [id, buildState()]));
 }
 
 /** By tenant, everything that intents name. For a deletion `readBelow` adds what belongs to its object. */

@@ -1,4 +1,5 @@
 // The rows that writes take and answer.
+import type { JsonBody } from '../../http/json-body.ts';
 import type { Row } from '../definition/validation.ts';
 
 export interface NewRow extends Row {
@@ -11,6 +12,8 @@ export interface Stored {
   id: string;
   version: number;
   json: string;
+  /** `json` as it was parsed, if somebody has done so. */
+  body?: JsonBody;
   /** Whether the name that found it belonged to an object that was merged into this one. */
   isFormerName?: boolean;
 }

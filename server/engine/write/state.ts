@@ -1,6 +1,7 @@
 // What the intents of a tenant meet: stored objects, names and values, and on top of them what earlier intents decided.
 import type { FieldError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
+import type { JsonBody } from '../../http/json-body.ts';
 import type { Fields } from '../definition/fields.ts';
 import { type Checked, isObject, type Row } from '../definition/validation.ts';
 import { type Since, sinceKey } from './changes-since.ts';
@@ -17,6 +18,8 @@ export interface Known {
   version: number;
   /** Absent of an object that is known only as a dependant. */
   json?: string | undefined;
+  /** `json` as it was parsed. */
+  body?: JsonBody | undefined;
   /** Whether `json` was made of `value`, and lacks what only the database knows. */
   isComposed?: boolean;
   /** What `facts` were read of. */
@@ -238,6 +241,9 @@ export function toStored(known: Known, isFormerName: boolean): Stored {
     get json() {
       return jsonOf(known);
     },
+    get body() {
+      return bodyOfKnown(known);
+    },
   };
 }
 
@@ -285,8 +291,13 @@ function withoutEmptyGroups(fields: Fields, value: Record<string, unknown>): Rec
 
 /** The value of an object, made once. */
 export function storedValue(known: Known): Record<string, unknown> {
-  known.value ??= known.compose?.() ?? known.resource.check(parseStored(jsonOf(known))).value;
+  known.value ??= known.compose?.() ?? known.resource.check(bodyOfKnown(known)).value;
   return known.value;
+}
+
+function bodyOfKnown(known: Known): JsonBody {
+  known.body ??= parseStored(jsonOf(known));
+  return known.body;
 }
 
 export function knownFrom(resource: WrittenResource, id: string, version: number, row: Row): Known {

@@ -4,7 +4,7 @@ import { type Checked, isObject } from '../../engine/definition/validation.ts';
 import { isBlank, keepChangesSince, type Since } from '../../engine/write/changes-since.ts';
 import { buildClaim } from '../../engine/write/idempotency.ts';
 import type { Claim, Intent, ObjectName, Outcome } from '../../engine/write/intent.ts';
-import { mergeInto, parseStored, underOwnName } from '../../engine/write/merge-patch.ts';
+import { bodyOf, mergeInto, underOwnName } from '../../engine/write/merge-patch.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import type { Stored } from '../../engine/write/rows.ts';
 import { type WriteWatch, writeObjects } from '../../engine/write/write.ts';
@@ -96,7 +96,7 @@ function mergeLine(line: CheckedLine, current: Stored | undefined, since: Since 
 
 /** To clear what a spreadsheet shows as an empty cell changes nothing. */
 function withoutBlankClears(patch: JsonBody, current: Stored): JsonBody {
-  const stored = parseStored(current.json).value as Record<string, unknown>;
+  const stored = bodyOf(current).value as Record<string, unknown>;
   const keep = (changes: unknown, before: unknown): unknown => {
     if (!isObject(changes) || !isObject(before)) return changes;
     return Object.fromEntries(
