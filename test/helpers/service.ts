@@ -177,6 +177,7 @@ export async function startService(settings: Partial<ServiceConfig> & { connecti
     tenant,
     createTenant,
     post,
+    send,
     get,
     patch,
     put,

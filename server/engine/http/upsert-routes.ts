@@ -14,12 +14,14 @@ import { isObject } from '../definition/validation.ts';
 import type { Intent } from '../write/intent.ts';
 import { mergeInto, underOwnName } from '../write/merge-patch.ts';
 import {
+  claimOf,
   intentOf,
   noteChange,
   type ObjectName,
   objectNameOf,
   tryOut,
   type WritableResource,
+  writeOrReplay,
 } from './write-steps.ts';
 
 interface NamedRoute {
@@ -33,7 +35,7 @@ export function addPutRoute(
   path: string,
   schema: object,
 ): void {
-  const { check, requests } = resource;
+  const { check } = resource;
   api.put<NamedRoute>(path, { schema }, async (request, reply) => {
     refuseUnknownParameters(request, ['dryRun', 'revive']);
     const mayRevive = readFlag(request, 'revive', true);
@@ -54,6 +56,7 @@ export function addPutRoute(
             demand: (current) => demandVersion(request, current),
             decide: (current) => (current?.isFormerName ? check(underOwnName(body, current)) : checked),
           };
+    const claim = intent.name && claimOf(resource, request, body, intent.name);
     if (isDryRun(request)) {
       const { outcome, notes } = await tryOut(resource, request, intent);
       const { ignoredFields } = checked;
@@ -61,7 +64,7 @@ export function addPutRoute(
       const replaced = what !== 'created' && { id, version, changed: what !== 'unchanged' };
       return { ...notes, ignoredFields, ...replaced };
     }
-    const written = await requests.write(intent, request.deadline);
+    const written = await writeOrReplay(resource, request, reply, { ...intent, claim });
     noteChange(reply, written);
     return { id: written.id, version: written.version, changed: written.what !== 'unchanged' };
   });
@@ -112,7 +115,7 @@ async function patch(
   reply: FastifyReply,
   { name, body, mayCreate, mayRevive }: Patch,
 ): Promise<FastifyReply | object> {
-  const { definition, check, requests } = resource;
+  const { definition, check } = resource;
   let ignoredFields: readonly string[] = [];
   const intent: Intent = {
     ...intentOf(resource, request),
@@ -133,6 +136,7 @@ async function patch(
       return checked;
     },
   };
+  const claim = claimOf(resource, request, body, name);
   if (isDryRun(request)) {
     const { outcome, notes } = await tryOut(resource, request, intent);
     const found = { ...notes, ignoredFields };
@@ -140,7 +144,7 @@ async function patch(
     // As text: parsing would round exact decimals.
     return sendJson(reply, `${outcome.json!.slice(0, -1)},${JSON.stringify(found).slice(1)}`);
   }
-  const written = await requests.write(intent, request.deadline);
+  const written = await writeOrReplay(resource, request, reply, { ...intent, claim });
   noteChange(reply, written);
   return sendJson(reply, written.json!);
 }

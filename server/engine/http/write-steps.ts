@@ -4,11 +4,12 @@ import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import { authorOf, etagOf } from '../../http/conventions.ts';
-import { isStorableText } from '../../http/json-body.ts';
+import { isStorableText, type JsonBody } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { buildCheck, type Check } from '../definition/validation.ts';
-import type { Intent, Written } from '../write/intent.ts';
+import { readClaim } from '../write/idempotency.ts';
+import type { Claim, Intent, Written } from '../write/intent.ts';
 import { retryRaces } from '../write/races.ts';
 import { buildRequestWrites, type RequestWrites } from '../write/requests.ts';
 import { prepareWriting, type Writing, type WrittenResource } from '../write/resource.ts';
@@ -60,6 +61,37 @@ export function intentOf({ written }: WritableResource, request: FastifyRequest)
   return { resource: written, tenantId, author: authorOf(request), mayRevive: true, mayWait: false };
 }
 
+/** Of a change. The same key with another object is a conflict. */
+export function claimOf(
+  { definition }: WritableResource,
+  request: FastifyRequest,
+  { bytes }: JsonBody,
+  name: ObjectName | undefined,
+): Claim | undefined {
+  const path = `${request.method} ${definition.collection} ${JSON.stringify(name)}`;
+  return readClaim(request.headers['idempotency-key'], path, bytes);
+}
+
+/** Writes the object. A repeated request writes nothing, and gets the object as it is now. */
+export async function writeOrReplay(
+  { database, written, requests }: WritableResource,
+  { tenantId, deadline }: FastifyRequest,
+  reply: FastifyReply,
+  intent: Intent,
+): Promise<Written> {
+  const outcome = await requests.write(intent, deadline);
+  if (outcome.what !== 'repeated') return outcome;
+  reply.header('Idempotency-Replayed', 'true');
+  const values = [JSON.stringify([{ place: 0, tenant_id: tenantId, id: outcome.id }])];
+  const { rows } = await database.queryInTenants<Pick<Written, 'id' | 'version' | 'json'>>(
+    [tenantId],
+    { ...written.read, values },
+    { deadline },
+  );
+  if (!rows[0]?.id) throw new ApiError('not_found');
+  return { ...outcome, ...rows[0] };
+}
+
 /** A dry run: writes the object, looks at it, and takes everything back. */
 export async function tryOut(
   { database, writing, noteDryRun }: WritableResource,
@@ -75,7 +107,7 @@ export async function tryOut(
   return retryRaces(() => database.inTenants([tenantId], work, { isDryRun: true, deadline }));
 }
 
-/** Sets the headers for the object's version and for whether the request changed anything. */
+/** Sets the headers for the object's version and for whether the request, or the first one with its key, changed anything. */
 export function noteChange(reply: FastifyReply, { version, what }: Written): void {
   reply.code(what === 'created' ? 201 : 200);
   reply.header('ETag', etagOf(version));

@@ -36,7 +36,7 @@ const errorDescriptions = {
   500: {
     schemas: ['Problem'],
     description:
-      'Internal error. Retry later; contact support if needed. With `overloaded` and `database_unavailable` nothing is stored. With `outcome_unknown` it may be: repeat a creation with the same `Idempotency-Key`.',
+      'Internal error. Retry later; contact support if needed. With `overloaded` and `database_unavailable` nothing is stored. With `outcome_unknown` it may be: repeat with the same `Idempotency-Key`.',
   },
 } as const;
 

@@ -69,13 +69,13 @@ export const dryRun = {
   },
 };
 
-export const keyOfCreation = idempotencyKey(
-  'Makes a retry safe: the same key and body get the first answer again for 24 hours.',
+export const keyOfWrite = idempotencyKey(
+  'Makes a retry safe: for 24 hours, the same key and body write nothing again. A creation gets the first answer, a change the object as it is now.',
 );
 export const replayedHeader = {
   'Idempotency-Replayed': {
     type: 'string',
-    description: '`true` if this is the answer of an earlier request.',
+    description: '`true` if an earlier request with this key has written the object.',
   },
 };
 

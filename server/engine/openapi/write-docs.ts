@@ -16,7 +16,7 @@ import {
   externalIdParameter,
   idParameter,
   ifMatch,
-  keyOfCreation,
+  keyOfWrite,
   originHeader,
   replayedHeader,
   revive,
@@ -28,11 +28,13 @@ const changeHeaders = {
   ...etagHeader,
   'Stamm-Changed': { type: 'string', enum: ['true', 'false'], description: 'Whether anything changed.' },
   ...ignoredFieldsHeader,
+  ...replayedHeader,
 };
+const changePreconditions = { type: 'object', properties: { ...ifMatch.properties, ...keyOfWrite } };
 const preconditions = {
   type: 'object',
   properties: {
-    ...ifMatch.properties,
+    ...changePreconditions.properties,
     'If-None-Match': { type: 'string', description: '`*` creates only, and never replaces.' },
   },
 };
@@ -62,7 +64,7 @@ function creation(definition: Definition) {
     headers: {
       type: 'object',
       properties: {
-        ...keyOfCreation,
+        ...keyOfWrite,
         ...originHeader,
       },
     },
@@ -100,7 +102,7 @@ function upsert(definition: Definition) {
       201: answer('Created.', { $ref: 'UpsertResponse#' }, changeHeaders, {
         created: { id: exampleId, version: 1, changed: true },
       }),
-      ...errorResponses(400, 401, 403, 409, 412, 413, 415, 429, 500),
+      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500),
     },
   };
 }
@@ -113,12 +115,12 @@ function patch(definition: Definition) {
     description: 'JSON Merge Patch (RFC 7396).',
     tags: [definition.title],
     params: idParameter,
-    headers: ifMatch,
+    headers: changePreconditions,
     querystring: dryRun,
     body: requestBody(reference(`${name}Patch`), patchExamples(definition), mergePatchTypes),
     response: {
-      200: answer('As it is now; in a dry run, as it would be.', orDryRun(name), changeHeaders),
-      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+      200: changed(name),
+      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500),
     },
   };
 }
@@ -150,15 +152,20 @@ function merge(definition: Definition) {
       mergePatchTypes,
     ),
     response: {
-      200: answer(
-        'As it is now; in a dry run, as it would be. A dry run that would create answers only what would be attended to.',
-        { anyOf: [...(orDryRun(name).anyOf as object[]), { $ref: 'DryRun#' }] },
-        changeHeaders,
-      ),
+      200: changed(name),
       201: answer('Created.', { $ref: `${name}#` }, changeHeaders),
-      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 429, 500),
+      ...errorResponses(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500),
     },
   };
+}
+
+/** The same for both ways to name the object, so the document holds it once. */
+function changed(name: string) {
+  return answer(
+    'As it is now; in a dry run, as it would be. A dry run that would create returns only what needs attention.',
+    { anyOf: [...(orDryRun(name).anyOf as object[]), { $ref: 'DryRun#' }] },
+    changeHeaders,
+  );
 }
 
 /** The body of a route whose path names the object. */

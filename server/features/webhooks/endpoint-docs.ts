@@ -11,7 +11,7 @@ import {
   requestBody,
 } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';
-import { dryRun, idParameter, keyOfCreation, replayedHeader } from '../../engine/openapi/parameters.ts';
+import { dryRun, idParameter, keyOfWrite, replayedHeader } from '../../engine/openapi/parameters.ts';
 import { maxOriginLength } from '../../http/conventions.ts';
 import { changeActions, maxEndpoints, maxUrlLength } from './endpoints.ts';
 
@@ -145,7 +145,7 @@ export const endpointDocs = {
     description: `Sends every later change to your address, at most ${maxEndpoints} addresses per business. A private address needs the operator's setting \`WEBHOOK_ALLOW_PRIVATE\`.`,
     tags,
     querystring: dryRun,
-    headers: { type: 'object', properties: keyOfCreation },
+    headers: { type: 'object', properties: keyOfWrite },
     body: requestBody(reference('NewWebhook'), { webhook: example }),
     response: {
       200: answer('Dry run: it would be created.', { $ref: 'DryRun#' }, ignoredFieldsHeader),

@@ -110,3 +110,46 @@ test('an empty key, or one of more than 255 characters, is refused', async () =>
     assert.equal(response.json().errors[0].code, code);
   }
 });
+
+test('a change is made once per key, also after others have changed the object, and by every name', async () => {
+  const id = await service.createCustomer({ externalId: 'K-1' });
+  const byName = '/customers/by-external-id/K-1';
+  const writes = [
+    ['PATCH', `/customers/${id}`, { companyName: 'By id' }],
+    ['PATCH', byName, { companyName: 'By own id' }],
+    ['PUT', byName, { ...validCustomer, companyName: 'Replaced' }],
+  ] as const;
+  for (const [place, [method, path, body]] of writes.entries()) {
+    const { version } = (await service.get(`/customers/${id}`)).json();
+    const headers = { 'idempotency-key': `change ${place}`, 'if-match': `"${version}"` };
+    const send = (sent: object, node = service) =>
+      node.send(method, path, sent, { headers: { ...headers, apikey: service.tenant.key } });
+    const first = await send(body);
+    assert.equal(first.statusCode, 200, first.body);
+    const second = await send(body, other);
+    assert.equal(second.statusCode, 200, second.body);
+    assert.equal(second.body, first.body);
+    assert.equal(second.headers.etag, first.headers.etag);
+    assert.equal(second.headers['stamm-changed'], 'true');
+    assert.equal(second.headers['idempotency-replayed'], 'true');
+    assert.equal((await send({ ...body, comment: 'other' })).json().code, 'idempotency_key_reused');
+
+    await service.patch(`/customers/${id}`, { companyName: 'By somebody else' });
+    const late = await send(body);
+    assert.equal(late.statusCode, 200, late.body);
+    const now = (await service.get(`/customers/${id}`)).json();
+    assert.equal(now.companyName, 'By somebody else');
+    assert.equal(late.json().version, now.version);
+  }
+});
+
+test('the key of a change is not that of another object, and stays free after a rejected one', async () => {
+  const [one, two] = [await service.createCustomer(), await service.createCustomer()];
+  const patch = (id: string, body: object) =>
+    service.patch(`/customers/${id}`, body, { headers: { 'idempotency-key': 'change of one' } });
+  assert.equal((await patch(one, { companyName: '' })).statusCode, 400);
+  assert.equal((await patch(one, { companyName: 'Free' })).statusCode, 200);
+  assert.equal((await patch(two, { companyName: 'Free' })).statusCode, 422);
+  await service.delete(`/customers/${one}`);
+  assert.equal((await patch(one, { companyName: 'Free' })).statusCode, 404);
+});
