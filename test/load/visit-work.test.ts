@@ -221,3 +221,50 @@ test('a site with more appointments than a piece takes is planned with the first
     [['a', maxAppointments]],
   );
 });
+
+test('a range with few visits reads each site once, and not once per day', async () => {
+  const tenant = await service.createTenant();
+  const headers = { apikey: tenant.key };
+  const owner = await service.createCustomer({}, { headers });
+  const create = async (attendingIntervals: object[]) => {
+    const body = { ...validSite(owner), attendingIntervals };
+    const answer = await service.post('/customer/site', body, { headers });
+    assert.equal(answer.statusCode, 201, answer.body);
+    return answer.json().id;
+  };
+  // More lists than a request keeps for its next days.
+  const later = await create(
+    list(100, (index) => ({ frequency: 'DAILY', startDate: '2030-01-01', durationInMinutes: 1 + index })),
+  );
+  const { rows: columns } = await service.owner.query(`
+    SELECT string_agg(column_name, ', ') AS names FROM information_schema.columns
+    WHERE table_name = 'site' AND is_generated = 'NEVER' AND column_name <> 'id'`);
+  await service.owner.query(
+    `INSERT INTO site (id, ${columns[0].names}) SELECT gen_random_uuid(), ${columns[0].names}
+     FROM site, generate_series(1, 900) WHERE id = $1`,
+    [later],
+  );
+  const find = async (until: string) => {
+    let count = 0;
+    const queryInTenants: typeof service.database.queryInTenants = (...asked) => {
+      count++;
+      return service.database.queryInTenants(...asked);
+    };
+    const reader = {
+      tenantId: tenant.tenantId,
+      deadline: performance.now() + 60_000,
+      report: () => assert.fail(),
+      pace: new Pace(),
+    };
+    const asked = parseVisitRequest({ from: '2026-11-16', until });
+    const interrupted = new InterruptedPages<Place>();
+    const page = await findVisits({ ...service.database, queryInTenants }, reader, asked, interrupted);
+    return { count, days: page.visits.map(({ visit }) => visit.date) };
+  };
+  const day = await find('2026-11-16');
+  assert.deepEqual(await find('2026-11-22'), day);
+  assert.deepEqual(day.days, []);
+  for (const weekday of ['FRIDAY', 'WEDNESDAY'])
+    await create([{ frequency: 'WEEKLY', byDay: [weekday], startDate: '2026-11-16' }]);
+  assert.deepEqual((await find('2026-11-22')).days, ['2026-11-18', '2026-11-20']);
+});

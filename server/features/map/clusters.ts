@@ -56,31 +56,35 @@ function cellDegreesOf({ zoom }: MapView): number {
 
 async function findExact(database: Database, tenantId: string, view: MapView): Promise<MapCluster[]> {
   const { west, south, east, north } = view;
+  // Names are read for the few sites that are shown by name, not for all that are counted.
   const { rows } = await database.queryInTenants([tenantId], {
-    text: `SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
-          CASE WHEN count(*) = 1 THEN min(id::text) END AS id, CASE WHEN count(*) = 1 THEN min(name) END AS name,
-          CASE WHEN count(*) BETWEEN 2 AND ${maxSitesOfPlace}
-            AND max(address_location_lat) - min(address_location_lat) < ${sameHouseDegrees}
-            AND max(address_location_lng) - min(address_location_lng) < ${sameHouseDegrees}
-            THEN json_agg(json_build_object('id', id, 'name', name) ORDER BY sort_name, id) END AS sites
-        FROM site
-        WHERE tenant_id = $1 AND address_location_lat BETWEEN $2 AND $3
-          AND CASE WHEN $4::float <= $5::float THEN address_location_lng BETWEEN $4 AND $5
-            ELSE address_location_lng >= $4 OR address_location_lng <= $5 END
-        GROUP BY ${cellOf('address_location_lng')}, ${cellOf('address_location_lat')}
-        ORDER BY count DESC, 2, 1 LIMIT ${maxClusters}`,
+    text: `SELECT cell.lat, cell.lng, cell.count, named.sites FROM (
+          SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
+            CASE WHEN count(*) <= ${maxSitesOfPlace}
+              AND max(address_location_lat) - min(address_location_lat) < ${sameHouseDegrees}
+              AND max(address_location_lng) - min(address_location_lng) < ${sameHouseDegrees}
+              THEN array_agg(id) END AS ids
+          FROM site
+          WHERE tenant_id = $1 AND address_location_lat BETWEEN $2 AND $3
+            AND CASE WHEN $4::float <= $5::float THEN address_location_lng BETWEEN $4 AND $5
+              ELSE address_location_lng >= $4 OR address_location_lng <= $5 END
+          GROUP BY ${cellOf('address_location_lng')}, ${cellOf('address_location_lat')}
+          ORDER BY count DESC, 2, 1 LIMIT ${maxClusters}) AS cell
+        LEFT JOIN LATERAL (
+          SELECT json_agg(json_build_object('id', id, 'name', name) ORDER BY sort_name, id) AS sites
+          FROM site WHERE tenant_id = $1 AND id = ANY (cell.ids)) AS named ON true
+        ORDER BY count DESC, lng, lat`,
     values: [tenantId, south, north, west, east, cellDegreesOf(view)],
   });
-  return rows.map(({ id, name, sites, ...cluster }) => ({
+  return rows.map(({ sites, ...cluster }) => ({
     ...(cluster as MapCluster),
-    ...(id && { id, name }),
-    ...(sites && { sites }),
+    ...(sites?.length === 1 ? sites[0] : sites && { sites }),
   }));
 }
 
-/** Divides as numeric: PostgreSQL rejects a division of floats whose result is too small for one. */
+/** Counted from far in the west: PostgreSQL rejects a division of floats whose result is too small for one. */
 function cellOf(column: string): string {
-  return `floor(${column}::numeric / $6::float::numeric)`;
+  return `floor((${column} + 1e6 * $6::float) / $6::float)`;
 }
 
 async function findApproximate(database: Database, tenantId: string, view: MapView): Promise<MapCluster[]> {

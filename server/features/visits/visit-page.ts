@@ -66,9 +66,17 @@ async function fillPage(database: Database, reader: Reader, asked: VisitRequest,
     const sitesPerVisit = page.visits.length > 0 ? seenSites / page.visits.length : usualSitesPerVisit;
     const { sites, isLast } = await read(page.next, (asked.limit + 1 - page.visits.length) * sitesPerVisit);
     seenSites += sites.length;
-    if (await reader.pace.run(takeVisits(sites, page.next, page, asked.limit, whoComes))) return;
-    if (isLast || sites.length === 0) page.next = day === asked.until ? undefined : startOf(day + 1);
+    if (await reader.pace.run(takeVisits(sites, page.next, page, asked, whoComes))) return;
+    if (!isLast && sites.length > 0) continue;
+    // Without visits in the whole range, the sites are read once, and not once per day.
+    const next = page.visits.length > 0 ? day + 1 : soonestOf(page.next, asked.until);
+    page.next = next > asked.until ? undefined : startOf(next);
   }
+}
+
+/** Where the sites of a page begin, nothing is known of the days after. */
+function soonestOf({ day, siteId, soonest }: Place, until: number): number {
+  return soonest ?? (siteId === startOf(day).siteId ? until + 1 : day + 1);
 }
 
 /** Whether the page is full, and more visits follow. */
@@ -76,21 +84,31 @@ function* takeVisits(
   sites: readonly PlannedSite[],
   from: Place,
   page: VisitPage,
-  limit: number,
+  { limit, until }: VisitRequest,
   whoComes: WhoComes,
 ): Steps<boolean> {
-  for (const site of sites) {
-    yield;
-    const visits = yield* site.visits.on(from.day);
-    const found = visits.flatMap((visit): SiteVisit[] => {
+  function* find(site: PlannedSite, day: number): Steps<SiteVisit[]> {
+    const visits = yield* site.visits.on(day);
+    return visits.flatMap((visit): SiteVisit[] => {
       const comes = whoComes.to(site, visit);
       return comes ? [{ site, visit, ...comes }] : [];
     });
+  }
+  let soonest = soonestOf(from, until);
+  for (const site of sites) {
+    yield;
+    const found = yield* find(site, from.day);
     const taken = site.id === from.siteId ? from.taken : 0;
     const end = taken + limit - page.visits.length;
     page.visits.push(...found.slice(taken, end));
     page.next = { day: from.day, siteId: site.id, taken: found.length > end ? end : allVisits };
     if (found.length > end) return true;
+    if (page.visits.length > 0) continue;
+    for (let day = from.day + 1; day < soonest; day++) {
+      yield;
+      if ((yield* find(site, day)).length > 0) soonest = day;
+    }
+    page.next.soonest = soonest;
   }
   return false;
 }

@@ -24,6 +24,8 @@ export interface Place {
   siteId: string;
   /** `allVisits` if the site is done. */
   taken: number;
+  /** While the page is empty: no site before this place has a visit between its day and this one. */
+  soonest?: number;
 }
 
 /** More than a site has on a day. */
