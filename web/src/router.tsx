@@ -12,6 +12,7 @@ import {
   type ApiError,
   showTestBusiness,
   toApiError,
+  unreachable,
   whenPasskeyIsRequired,
   whenSessionEnds,
 } from './api/client.ts';
@@ -19,7 +20,7 @@ import { definitionsQuery } from './api/definitions.ts';
 import { sessionQuery, stateQuery } from './api/session.ts';
 import { NotFoundPage, PageFailure } from './frame/failure.tsx';
 import { PageLoading } from './frame/loading.tsx';
-import { readHolder } from './road/phone.ts';
+import { noteOwedSignOut, owesSignOut, readHolder } from './road/phone.ts';
 import { withTexts } from './texts/language.ts';
 
 const patientSeconds = 10;
@@ -119,6 +120,8 @@ const office = createRoute({
   id: 'office',
   beforeLoad: async ({ context, location }) => {
     if (!context.queryClient.getQueryData(sessionQuery.queryKey)) {
+      if (owesSignOut()) await (await loadRoad()).signOut();
+      if (owesSignOut()) throw unreachable();
       if (readHolder()) (await loadRoad()).readFromPhone();
       const { hasPeople, me } = await context.queryClient.fetchQuery(stateQuery);
       if (!me && readHolder()) await (await loadRoad()).closeRoad('ended');
@@ -126,6 +129,8 @@ const office = createRoute({
       if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
       context.queryClient.setQueryData(sessionQuery.queryKey, me);
     }
+    // Whoever is here now has signed in since.
+    noteOwedSignOut(false);
     const me = context.queryClient.getQueryData(sessionQuery.queryKey);
     showTestBusiness(me?.isInTestBusiness ?? false);
     if (me?.needsPasskey) throw redirect({ to: '/required-passkey' });

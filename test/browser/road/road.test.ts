@@ -1,6 +1,9 @@
 // Somebody of the role Pflege on a phone: with network, without, with a bad one, and while the service restarts.
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createPerson, password } from '../../helpers/office.ts';
 import { withoutChromium } from '../../helpers/programs.ts';
@@ -46,6 +49,9 @@ describe('on the road', { skip: withoutChromium }, () => {
     });
     const addPlant = (botanicalName: string) =>
       create('/customer/site/plant', { siteId, botanicalName, room: 'Halle' });
+    await create('/customer/site/container', {
+      ...{ siteId, name: 'Kübel am Tresen', cultureSystem: 'HYDROCULTURE', labelCode: 'G-0815' },
+    });
     const [ficus, monstera] = [await addPlant('Ficus lyrata'), await addPlant('Monstera deliciosa')];
     const admin = await createPerson(office, { tenantId });
     await admin.call('PUT', '/visit-settings', { holidayRule: 'KEEP' });
@@ -103,6 +109,87 @@ describe('on the road', { skip: withoutChromium }, () => {
     network.set('on');
     await page.context().setOffline(false);
     await page.getByText('Ohne Netz. Stand von').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  test('without network labels lead to the things of the round, and search and map say what is missing', async () => {
+    const { siteId, carer } = await startRound();
+    const page = await enter(carer.email);
+    await page.goto(network.origin);
+    await untilKept(page, siteId);
+    network.set('off');
+    await page.goto(`${network.origin}/scan`);
+    await page.getByLabel('Etikett oder Nummer').fill('G-0815');
+    await page.getByRole('button', { name: 'Finden' }).click();
+    await page.getByRole('heading', { name: 'Kübel am Tresen', level: 1 }).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    const missing = page.getByText('Ohne Netz ist das nicht da. Ihre Besuche stehen unter „Heute“.');
+    await page.getByRole('link', { name: 'Karte' }).click();
+    await missing.first().waitFor();
+    await page.getByRole('heading', { name: 'Karte', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Suche' }).last().click();
+    await page.getByRole('combobox').fill('Empfang');
+    await page.getByRole('dialog').and(page.getByText(/Heute/)).or(missing.last()).last().waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    await page.context().close();
+  });
+
+  test('a new version of the app arrives while changes wait, and is there without network', async () => {
+    const { ficus, siteId, carer, plantNow } = await startRound();
+    const page = await enter(carer.email);
+    await page.goto(`${network.origin}/data/sites/${siteId}`);
+    await untilKept(page, siteId);
+    network.set('off');
+    await health(page, 'Ficus lyrata', 'Kritisch').click();
+    await page.getByText('1 Änderung wartet').waitFor();
+    const isNew = () => page.locator('meta[name=build][content=next]').count();
+    assert.equal(await isNew(), 0);
+
+    const servicePort = Number(new URL(office.origin).port);
+    network.leadTo(await upgrade(servicePort));
+    await page.route('**/app/plants/*', (route) =>
+      route.request().method() === 'PATCH' ? route.abort() : route.fallback(),
+    );
+    network.set('on');
+    await page.reload();
+    await page.getByText('1 Änderung wartet').waitFor();
+    assert.equal(await isNew(), 1);
+    await until('the new files are kept', () =>
+      page.evaluate(async () => (await (await caches.open('stamm-next')).match('/')) !== undefined),
+    );
+    network.set('off');
+    await page.reload();
+    await page.getByText('1 Änderung wartet').waitFor();
+    assert.equal(await isNew(), 1);
+    await page.getByText('Am Tor klingeln').waitFor();
+
+    await page.unroute('**/app/plants/*');
+    network.set('on');
+    await page.evaluate(() => window.dispatchEvent(new Event('online')));
+    await untilSent(page);
+    assert.equal((await plantNow(ficus)).status, 'CRITICAL');
+    assert.equal((await plantNow(ficus)).version, 2);
+    network.leadTo(servicePort);
+    await page.context().close();
+  });
+
+  test('signing out without network deletes what is kept, and ends the session with the next network', async () => {
+    const { siteId, carer } = await startRound();
+    const page = await enter(carer.email);
+    await page.goto(`${network.origin}/data/sites/${siteId}`);
+    await untilKept(page, siteId);
+    network.set('off');
+    await page.getByRole('button', { name: 'Menü' }).click();
+    await page.getByRole('button', { name: 'Paula Harms' }).click();
+    await page.getByRole('button', { name: 'Abmelden' }).click();
+    await page.waitForURL(/\/sign-in/);
+    await page.getByLabel('Passwort').waitFor();
+    assert.deepEqual(await keptOn(page), { shell: false, answers: [], databases: [] });
+    network.set('on');
+    await page.goto(network.origin);
+    await page.waitForURL(/\/sign-in/);
+    const state = await page.context().request.get(`${network.origin}/app/state`);
+    assert.equal((await state.json()).me, null);
     await page.context().close();
   });
 
@@ -243,6 +330,31 @@ describe('on the road', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 });
+
+/** The port of the same service with another build of the app. */
+async function upgrade(port: number): Promise<number> {
+  const server = createServer((request, response) => {
+    const headers = { ...request.headers, 'accept-encoding': 'identity' };
+    const asked = send({ port, method: request.method, path: request.url, headers }, async (answer) => {
+      const isPage = answer.headers['content-type']?.startsWith('text/html');
+      if (!isPage && request.url !== '/service-worker.js') {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+        return;
+      }
+      const body = (await text(answer))
+        .replace(/^const VERSION = '\w+'/, "const VERSION = 'next'")
+        .replace('</head>', '<meta name="build" content="next"></head>');
+      const { 'content-length': _length, etag: _etag, ...rest } = answer.headers;
+      response.writeHead(answer.statusCode!, rest).end(body);
+    });
+    asked.on('error', () => response.destroy());
+    request.pipe(asked);
+  });
+  after(() => server.close().closeAllConnections());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
 
 interface Kept {
   shell: boolean;

@@ -3,16 +3,18 @@ import { Alert, Button, Center, Code, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { toApiError } from '../api/client.ts';
 import { Icon, type IconName } from '../icons.tsx';
+import { readHolder } from '../road/phone.ts';
 import { ButtonLink } from './links.tsx';
 
 export function FailureNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation();
   const { code, message, requestId } = toApiError(error);
+  const isNotKept = code === 'offline' && readHolder() !== undefined;
   // Nothing went wrong, and trying again changes nothing.
-  if (code === 'role_insufficient') {
+  if (code === 'role_insufficient' || isNotKept) {
     return (
       <Alert color="gray" variant="light" icon={<Icon name="info" />} role="status">
-        {t('failure.notAllowed')}
+        {t(isNotKept ? 'failure.notKept' : 'failure.notAllowed')}
       </Alert>
     );
   }

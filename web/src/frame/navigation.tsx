@@ -150,8 +150,12 @@ function AccountMenu() {
   const client = useQueryClient();
   const signOut = useMutation({
     mutationFn: async () => {
-      await call('DELETE', '/session');
-      if (readHolder()) await (await import('../road/road.ts')).closeRoad('signed-out');
+      if (!readHolder()) return await call('DELETE', '/session');
+      const road = await import('../road/road.ts');
+      await road.signOut();
+      // It would not load any more where there is no network.
+      await router.loadRouteChunk(router.routesById['/sign-in']);
+      return await road.closeRoad('signed-out');
     },
     onSuccess: async () => {
       forgetDrafts(person.id);

@@ -3,7 +3,7 @@ import { call, queryString } from '../api/client.ts';
 import type { Entity } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
 import { isAway } from './shelf.ts';
-import { type KeptAnswer, readAll } from './store.ts';
+import { type KeptAnswer, readAll, readOne } from './store.ts';
 
 /** Labels may name the published address, which is not always the one of this page. */
 export function recordPathOf(code: string): string | undefined {
@@ -12,7 +12,7 @@ export function recordPathOf(code: string): string | undefined {
 
 const labelled = ['plants', 'containers'];
 
-/** Undefined where nothing has the label. Without network, plants of the round are known. */
+/** Undefined where nothing has the label. Without network, plants and containers of the round are known. */
 export async function findLabel(labelCode: string): Promise<string | undefined> {
   try {
     for (const collection of labelled) {
@@ -25,8 +25,10 @@ export async function findLabel(labelCode: string): Promise<string | undefined> 
     if (!isAway(error)) throw error;
     const answers = await readAll<KeptAnswer>('answers');
     const kept = answers.map(({ text }): Partial<Entity> => JSON.parse(text));
-    const plant = kept.find((entity) => entity.labelCode === labelCode);
-    if (!plant) throw error;
-    return `/data/plants/${plant.id}`;
+    const thing = kept.find((entity) => entity.labelCode === labelCode);
+    for (const collection of labelled)
+      if (thing && (await readOne('answers', `/${collection}/${thing.id}`)))
+        return `/data/${collection}/${thing.id}`;
+    throw error;
   }
 }

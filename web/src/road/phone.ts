@@ -30,6 +30,18 @@ export function writeHolder(holder: Holder | undefined): void {
   }
 }
 
+const owedName = 'stamm-sign-out';
+
+/** Without network a phone cannot end its session. It does so as soon as it can, before it shows anything. */
+export function owesSignOut(): boolean {
+  return localStorage.getItem(owedName) !== null;
+}
+
+export function noteOwedSignOut(isOwed: boolean): void {
+  if (isOwed) localStorage.setItem(owedName, '1');
+  else localStorage.removeItem(owedName);
+}
+
 /** Whether a session that has ended was left alone for too long. Otherwise somebody has ended it. */
 export function hasRunOut({ since, answeredAt }: Holder, now = Date.now()): boolean {
   return now - answeredAt > idleMs || now - since > lifetimeMs;

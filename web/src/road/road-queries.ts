@@ -26,8 +26,12 @@ export function roadSiteQuery(id: string) {
   });
 }
 
-const mostPlants = 500;
+const mostOfSite = 500;
 
 export function plantsOfSiteQuery(siteId: string) {
-  return fewQuery('plants', { siteId, sort: 'name' }, mostPlants);
+  return fewQuery('plants', { siteId, sort: 'name' }, mostOfSite);
+}
+
+export function containersOfSiteQuery(siteId: string) {
+  return fewQuery('containers', { siteId, sort: 'name' }, mostOfSite);
 }

@@ -2,7 +2,7 @@
 // session.
 import type { QueryClient } from '@tanstack/react-query';
 import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
-import { call, readAnswersThrough } from '../api/client.ts';
+import { call, readAnswersThrough, toApiError } from '../api/client.ts';
 import type { Entity } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';
 import { businessKeyOf, type Me, profileQuery } from '../api/session.ts';
@@ -10,9 +10,9 @@ import { dayVisitsQuery } from '../paper/day-visits.ts';
 import { siteAppointmentsQuery } from '../visits/site-appointments.ts';
 import { visitSettingsQuery } from '../visits/visits-query.ts';
 import { forgetChanges, listChanges, loadChanges, sendChanges } from './changes.ts';
-import { hasRunOut, readHolder, writeHolder } from './phone.ts';
-import { plantsOfSiteQuery, roadSiteQuery } from './road-queries.ts';
-import { keepAnswer, networkState, readThroughShelf } from './shelf.ts';
+import { hasRunOut, noteOwedSignOut, owesSignOut, readHolder, writeHolder } from './phone.ts';
+import { containersOfSiteQuery, plantsOfSiteQuery, roadSiteQuery } from './road-queries.ts';
+import { isAway, keepAnswer, networkState, readThroughShelf } from './shelf.ts';
 import { forgetShell, keepShell } from './shell.ts';
 import { removeAll, removeEverything, removeOldAnswers } from './store.ts';
 
@@ -47,6 +47,19 @@ export async function openRoad(client: QueryClient, me: Me): Promise<void> {
   if (isFirst) listen();
 }
 
+/** Ends the session at the service, or notes without network that it must. */
+export async function signOut(): Promise<void> {
+  try {
+    await call('DELETE', '/session');
+    noteOwedSignOut(false);
+  } catch (error) {
+    // Somebody else may have ended it.
+    if (toApiError(error).status === 401) noteOwedSignOut(false);
+    else if (isAway(error)) noteOwedSignOut(true);
+    else throw error;
+  }
+}
+
 /** After the sign-out, or when the service says that nobody is signed in. */
 export async function closeRoad(reason: 'signed-out' | 'ended'): Promise<void> {
   const holder = readHolder();
@@ -70,7 +83,7 @@ function listen(): void {
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && void work());
   setInterval(() => {
     const isWaiting = listChanges().some(({ state }) => state === 'waiting');
-    if (isWaiting || networkState().isAway) void work();
+    if (isWaiting || owesSignOut() || networkState().isAway) void work();
   }, tryEveryMs);
 }
 
@@ -85,7 +98,7 @@ export function work(): Promise<void> {
 }
 
 async function workOnce(): Promise<void> {
-  if (!running) return;
+  if (!running) return owesSignOut() ? signOut() : undefined;
   const { client, business } = running;
   await sendChanges({ business, onArrived: (plant) => showPlant(client, plant) });
   const wasAway = networkState().isAway;
@@ -143,6 +156,9 @@ async function collectSite(client: QueryClient, id: string): Promise<void> {
   const site = await client.fetchQuery({ ...roadSiteQuery(id), staleTime: 0 });
   const plants = await client.fetchQuery({ ...plantsOfSiteQuery(id), staleTime: 0 });
   await client.fetchQuery({ ...siteAppointmentsQuery(site), staleTime: 0 });
-  // A label leads to the page of a plant.
+  const containers = await client.fetchQuery({ ...containersOfSiteQuery(id), staleTime: 0 });
+  // A label leads to the page of a plant or container.
   for (const plant of plants.data) await keepAnswer(`/plants/${plant.id}`, JSON.stringify(plant));
+  for (const container of containers.data)
+    await keepAnswer(`/containers/${container.id}`, JSON.stringify(container));
 }

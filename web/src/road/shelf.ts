@@ -6,7 +6,7 @@ import { type KeptAnswer, readOne, writeOne } from './store.ts';
 
 /** What a round needs. Nothing else is kept. */
 const keptPaths =
-  /^\/(state|session|profile|definitions|visit-settings|visits\?|sites\/[^?/]+|plants[?/]|appointments\?)/;
+  /^\/(state|session|profile|definitions|visit-settings|visits\?|sites\/[^?/]+|plants[?/]|containers[?/]|appointments\?)/;
 
 /** With an answer on the shelf nobody waits longer for the network. */
 const slowMs = 6000;

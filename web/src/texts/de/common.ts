@@ -46,6 +46,7 @@ export const texts: typeof english = {
   },
   failure: {
     notAllowed: 'Ihre Rolle erlaubt das nicht. Bitte fragen Sie Ihre Verwaltung.',
+    notKept: 'Ohne Netz ist das nicht da. Ihre Besuche stehen unter „Heute“.',
     offline: 'Der Dienst ist nicht erreichbar. Bitte prüfen Sie die Verbindung und versuchen Sie es erneut.',
     unexpected: 'Es ist etwas Unerwartetes passiert.',
     title: 'Das hat nicht geklappt',

@@ -66,7 +66,7 @@ export const texts = {
     number: 'Etikett oder Nummer',
     find: 'Finden',
     none: 'Nichts hat das Etikett {{code}}.',
-    noneAway: 'Ohne Netz werden nur Pflanzen Ihrer Tour gefunden.',
+    noneAway: 'Ohne Netz werden nur Pflanzen und Gefäße Ihrer Tour gefunden.',
     foreign: 'Dieser Code gehört nicht zu Stamm.',
   },
 };

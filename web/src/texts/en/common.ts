@@ -44,6 +44,7 @@ export const texts = {
   },
   failure: {
     notAllowed: 'Your role does not allow this. Ask your administration.',
+    notKept: 'Not available without network. Your visits are under "Today".',
     offline: 'The service cannot be reached. Check the connection and try again.',
     unexpected: 'Something unexpected happened.',
     title: 'That did not work',

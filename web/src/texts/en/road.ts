@@ -64,7 +64,7 @@ export const texts = {
     number: 'Label or number',
     find: 'Find',
     none: 'Nothing has the label {{code}}.',
-    noneAway: 'Without network, only plants of your round are found.',
+    noneAway: 'Without network, only plants and containers of your round are found.',
     foreign: 'This code does not belong to Stamm.',
   },
 };
