@@ -1,5 +1,6 @@
-// Pages that ran out of time with nothing found. A retry continues there, so a list of any size has an end.
+// Where pages ran out of time with nothing found. A retry goes on there, so a list of any size has an end.
 
+const keptMs = 60_000;
 const maxTenants = 1000;
 const maxPerTenant = 20;
 
@@ -11,11 +12,6 @@ interface Kept<Place> {
 /** The places kept least recently go first. A tenant displaces only its own, unless very many tenants have some. */
 export class InterruptedPages<Place> {
   readonly #tenants = new Map<string, Map<string, Kept<Place>>>();
-  readonly #keptMs: number;
-
-  constructor(keptMs = 60_000) {
-    this.#keptMs = keptMs;
-  }
 
   find(tenantId: string, key: string): Place | undefined {
     const kept = this.#tenants.get(tenantId)?.get(key);
@@ -24,7 +20,7 @@ export class InterruptedPages<Place> {
 
   keep(tenantId: string, key: string, place: Place): void {
     const own = this.#tenants.get(tenantId) ?? new Map<string, Kept<Place>>();
-    setLast(own, key, { place, until: performance.now() + this.#keptMs }, maxPerTenant);
+    setLast(own, key, { place, until: performance.now() + keptMs }, maxPerTenant);
     setLast(this.#tenants, tenantId, own, maxTenants);
   }
 

@@ -217,6 +217,8 @@ async function endEmptying(client: pg.ClientBase, id: string, { goal }: Position
     await client.query('SELECT remove_test_business($1)', [id]);
     return;
   }
+  // What was read before holds no more.
+  await client.query('UPDATE journal_head SET last_position = last_position + 1 WHERE tenant_id = $1', [id]);
   await client.query(
     `UPDATE test_business SET stage = CASE WHEN goal = 'FILLED' THEN 'FILLING' END, resource = NULL,
        ended_at = CASE WHEN goal = 'EMPTY' THEN now() END

@@ -344,8 +344,11 @@ test('a reset leaves nothing but key, webhooks and security events, and position
   await finish(test);
   await service.delete(`/customers/${(await listAll(test, 'customers'))[0]!.id}?cascade=true`, as(test));
   const { nextCursor } = (await get('/changes', as(test))).json();
+  const total = async () => (await get('/employees?count=true', as(test))).json().total;
+  assert.equal(await total(), 1);
   await verwaltung.call('POST', '/test-business/reset', { isFilled: false });
   await finish(test);
+  assert.equal(await total(), 0);
   for (const table of emptiedTables(resources).filter((name) => !recordedLater.includes(name))) {
     const { rowCount } = await owner.query(`SELECT FROM ${table} WHERE tenant_id = $1`, [test.tenantId]);
     assert.equal(rowCount, 0, table);
