@@ -28,7 +28,12 @@ const pagesOf = (sites: number): Record<string, readonly string[]> => ({
   'search everywhere': [`/search?q=Haus%20${sites - 1}`],
   'select all': ['/sites?limit=50&count=true'],
   attention: ['/attention?limit=50'],
-  overview: ['/attention/overview', '/counts', '/history?limit=8'],
+  overview: [
+    '/attention/overview',
+    '/counts',
+    '/history?limit=8',
+    '/visit-sums?from=2026-11-19&until=2026-11-19',
+  ],
 });
 
 export const office: Scenario = {

@@ -42,11 +42,17 @@ export function comparedRow(row: number, line: { data: Record<string, unknown> }
   return compared;
 }
 
-/** Rows that repeat an earlier one, with the number of that row. */
-export function findRepeatedRows(rows: readonly ComparedRow[]): Map<number, number> {
+interface EarlierRow {
+  row: number;
+  /** Two names with one e-mail address may be two companies: a person decides. */
+  reason: 'repeated' | 'email';
+}
+
+/** Rows that repeat an earlier one. */
+export function findRepeatedRows(rows: readonly ComparedRow[]): Map<number, EarlierRow> {
   const seen = new Map<string, number>();
-  const repeated = new Map<number, number>();
-  for (const { row, externalId, number, name, firstName = '', zipCode = '', ownerId = '' } of rows) {
+  const repeated = new Map<number, EarlierRow>();
+  for (const { row, externalId, number, name, firstName = '', zipCode = '', ownerId = '', email } of rows) {
     // The import itself sees that two rows mean the same object.
     if (externalId !== undefined) continue;
     const keys = [
@@ -55,8 +61,12 @@ export function findRepeatedRows(rows: readonly ComparedRow[]): Map<number, numb
         ? [`name ${[name, firstName, zipCode, ownerId].map(foldName).join('\n')}`]
         : []),
     ];
-    const earlier = keys.map((key) => seen.get(key)).find((known) => known !== undefined);
-    if (earlier !== undefined) repeated.set(row, earlier);
+    // Colleagues share the address of their company.
+    const address = email && zipCode && !ownerId ? `email ${zipCode} ${email.toLowerCase()}` : undefined;
+    const same = keys.map((key) => seen.get(key)).find((known) => known !== undefined);
+    const earlier = same ?? (address && seen.get(address));
+    if (earlier) repeated.set(row, { row: earlier, reason: same === undefined ? 'email' : 'repeated' });
+    if (address) keys.push(address);
     for (const key of keys) if (!seen.has(key)) seen.set(key, row);
   }
   return repeated;

@@ -85,7 +85,9 @@ function OpenEntries({ code, resource, onChange }: OpenEntriesProps) {
   return (
     <>
       <EntryFilters code={code} resource={resource} onChange={onChange} />
-      {mayEdit && code && entries.length > 1 && <KindActions kind={{ ...entries[0]!, code }} />}
+      {mayEdit && code && entries.length > 1 && (
+        <KindActions kind={{ ...entries[0]!, code }} resource={resource} />
+      )}
       {list.error && <FailureNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Lines count={8} height={28} />}
       {list.data && entries.length === 0 && !list.hasNextPage && (

@@ -21,28 +21,54 @@ interface Kind {
   code: AttentionCode;
 }
 
-/** Those of duplicates and of judged values are decided one by one. */
-const fixedTogether: readonly AttentionCode[] = ['no_employee'];
+const fixedTogether: readonly AttentionCode[] = ['no_employee', 'validity_ended'];
+/** Duplicates, and what the program judges. */
+const leftOneByOne: readonly AttentionCode[] = [
+  'probable_duplicate',
+  'no_position',
+  'closed_visit',
+  'plan_failed',
+];
 
-export function KindActions({ kind }: { kind: Kind }) {
+/** `kind`: that of the first entry. `resource`: the one that the list is filtered by. */
+export function KindActions({ kind, resource: shown }: { kind: Kind; resource: string | undefined }) {
   const { t } = useTranslation();
   const [dialog, setDialog] = useState<'fix' | 'leave'>();
   const definition = useDefinitions().find(({ name }) => name === kind.resource);
-  if (!definition || !fixedTogether.includes(kind.code)) return null;
+  if (!definition || leftOneByOne.includes(kind.code)) return null;
   const { resource, field, code } = kind;
   const props = { kind: { resource, field, code }, definition, onClose: () => setDialog(undefined) };
   return (
     <Group gap="sm" mb="md" className="screen-only">
-      <Button size="sm" variant="light" onClick={() => setDialog('fix')}>
-        {t('attention.fixAll')}
-      </Button>
+      {fixedTogether.includes(code) && (
+        <Button size="sm" variant="light" onClick={() => setDialog('fix')}>
+          {t('attention.fixAll')}
+        </Button>
+      )}
       <Button size="sm" variant="default" onClick={() => setDialog('leave')}>
         {t('attention.leaveAll')}
       </Button>
       {dialog === 'fix' && <FixAll {...props} />}
-      {dialog === 'leave' && <LeaveAll {...props} />}
+      {dialog === 'leave' && <LeaveAll code={code} resource={shown} onClose={props.onClose} />}
     </Group>
   );
+}
+
+interface Filters {
+  code: AttentionCode;
+  resource: string | undefined;
+}
+
+/** The next field with entries of the code: several fields can have one. */
+async function findKind({ code, resource }: Filters, known: readonly Kind[]): Promise<Kind | undefined> {
+  const { data } = await call<Page<AttentionEntry>>(
+    'GET',
+    `/attention${queryString({ code, resource, limit: 50 })}`,
+  );
+  const found = data.find(
+    (entry) => !known.some((kind) => kind.resource === entry.resource && kind.field === entry.field),
+  );
+  return found && { resource: found.resource, field: found.field, code };
 }
 
 interface DialogProps {
@@ -51,30 +77,37 @@ interface DialogProps {
   onClose: () => void;
 }
 
-function LeaveAll({ kind, onClose }: DialogProps) {
+function LeaveAll({ code, resource, onClose }: Filters & { onClose: () => void }) {
   const { t } = useTranslation();
   const forgetReadings = useForgetReadings();
   const [reason, setReason] = useState('');
   const leaving = useMutation({
     mutationFn: async () => {
-      let [left, after, since]: [number, string | null, string | undefined] = [0, null, undefined];
-      do {
-        const part: { left: number; next: string | null; at: string } = await call(
-          'POST',
-          '/attention/left/all',
-          { body: { ...kind, after, ...(reason.trim() && { reason: reason.trim() }) } },
-        );
-        left += part.left;
-        since ??= part.at;
-        after = part.next;
-      } while (after !== null);
-      return { left, since };
+      const kinds: Kind[] = [];
+      let [left, since]: [number, string | undefined] = [0, undefined];
+      for (let kind = await findKind({ code, resource }, kinds); kind; ) {
+        kinds.push(kind);
+        let after: string | null = null;
+        do {
+          const part: { left: number; next: string | null; at: string } = await call(
+            'POST',
+            '/attention/left/all',
+            { body: { ...kind, after, ...(reason.trim() && { reason: reason.trim() }) } },
+          );
+          left += part.left;
+          since ??= part.at;
+          after = part.next;
+        } while (after !== null);
+        kind = await findKind({ code, resource }, kinds);
+      }
+      return { left, kinds, since };
     },
-    onSuccess: async ({ left, since }) => {
+    onSuccess: async ({ left, kinds, since }) => {
       tell(t('attention.leftAll', { count: left, formatted: formatNumber(left) }), {
         label: t('undo.undo'),
         run: async () => {
-          await call('POST', '/attention/reopened/all', { body: { ...kind, since } });
+          for (const kind of kinds)
+            await call('POST', '/attention/reopened/all', { body: { ...kind, since } });
           await forgetReadings();
           tell(t('undo.done'));
         },
@@ -85,7 +118,7 @@ function LeaveAll({ kind, onClose }: DialogProps) {
   });
   return (
     <FormDialog
-      title={t('attention.leaveAllTitle', { kind: t(`attention.codes.${kind.code}`) })}
+      title={t('attention.leaveAllTitle', { kind: t(`attention.codes.${code}`) })}
       action={t('attention.leaveAll')}
       isPending={leaving.isPending}
       error={leaving.error}

@@ -32,9 +32,9 @@ export async function findDuplicates(resource: string, rows: readonly ComparedRo
     const stored = new Map(data.map((match) => [match.row, match]));
     for (const compared of some) {
       const match = stored.get(compared.row);
-      const earlierRow = repeated.get(compared.row);
+      const earlier = repeated.get(compared.row);
       if (match) found.push({ compared, reason: match.reason, entity: match.entity });
-      else if (earlierRow !== undefined) found.push({ compared, reason: 'repeated', earlierRow });
+      else if (earlier) found.push({ compared, reason: earlier.reason, earlierRow: earlier.row });
     }
   }
   return found;

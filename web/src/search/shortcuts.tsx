@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Dialog } from '../dialogs/dialog.tsx';
 
 const groups = [
-  ['everywhere', ['search', 'slash', 'help']],
+  ['everywhere', ['search', 'slash', 'help', 'undo']],
   ['table', ['edit', 'next', 'range', 'copy', 'fill', 'clear', 'preview', 'open', 'back']],
 ] as const;
 

@@ -36,7 +36,7 @@ export default function PreviewPanel({ definition, entity, onClose }: PreviewPan
           </h2>
           <span className={classes.hint}>{hintOf(definition, entity)}</span>
         </div>
-        <Group gap="xs" wrap="nowrap">
+        <Group gap="xs" wrap="nowrap" className={classes.previewTools}>
           <StatusBadge fields={definition.fields} entity={entity} />
           <ActionIcon variant="subtle" color="gray" aria-label={t('preview.close')} onClick={onClose}>
             <Icon name="close" size={16} />

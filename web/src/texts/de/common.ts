@@ -110,7 +110,7 @@ export const texts: typeof english = {
     importText: 'Kunden und Standorte aus einer Tabelle.',
     colleague: 'Jemanden einladen',
     colleagueText: 'Mit einem Einladungslink.',
-    attention: 'Bitte prüfen',
+    attention: 'Zu prüfen',
     latest: 'Letzte Änderungen',
     latestNone: 'Es hat sich noch nichts geändert.',
     numbers: 'In Zahlen',

@@ -106,7 +106,7 @@ export const texts = {
     importText: 'Customers and sites from a spreadsheet.',
     colleague: 'Invite a colleague',
     colleagueText: 'With an invitation link.',
-    attention: 'Needs your attention',
+    attention: 'Attention',
     latest: 'Latest changes',
     latestNone: 'Nothing has changed yet.',
     numbers: 'In numbers',
