@@ -3,9 +3,14 @@ import { labelFieldsOf } from '../../../core/definition/names.ts';
 import { bareName, columnsOf, type Definition } from '../definition/definition.ts';
 import { representation } from '../read/representation.ts';
 import { journalled } from '../write/journal.ts';
-import { isAtPlace, placeOf } from '../write/places.ts';
 import { removedWords, wordColumns } from '../write/search-words.ts';
-import { authorRecord, type Statement, writtenColumns } from '../write/statement-parts.ts';
+import {
+  authorRecord,
+  isAtPlace,
+  placeOf,
+  type Statement,
+  writtenColumns,
+} from '../write/statement-parts.ts';
 
 /** How long a deleted object can be restored. */
 export const binDays = 30;

@@ -11,13 +11,12 @@ import {
 } from '../../http/conventions.ts';
 import { isStorableText, type JsonBody } from '../../http/json-body.ts';
 import { isObject } from '../definition/validation.ts';
-import type { Intent } from '../write/intent.ts';
+import type { Intent, ObjectName } from '../write/intent.ts';
 import { mergeInto, underOwnName } from '../write/merge-patch.ts';
 import {
   claimOf,
   intentOf,
   noteChange,
-  type ObjectName,
   objectNameOf,
   tryOut,
   type WritableResource,

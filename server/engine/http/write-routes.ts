@@ -14,17 +14,10 @@ import type { JsonBody } from '../../http/json-body.ts';
 import type { Definition } from '../definition/definition.ts';
 import { writeDocs } from '../openapi/write-docs.ts';
 import { readClaim } from '../write/idempotency.ts';
-import type { Intent } from '../write/intent.ts';
+import type { Intent, ObjectName } from '../write/intent.ts';
 import { noteDryRun } from './dry-run.ts';
 import { addMergeRoute, addPatchRoute, addPutRoute } from './upsert-routes.ts';
-import {
-  intentOf,
-  type ObjectName,
-  objectNameOf,
-  openForWrites,
-  tryOut,
-  type WritableResource,
-} from './write-steps.ts';
+import { intentOf, objectNameOf, openForWrites, tryOut, type WritableResource } from './write-steps.ts';
 
 export function addWriteRoutes(
   api: FastifyInstance,

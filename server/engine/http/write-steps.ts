@@ -9,7 +9,7 @@ import type { Definition } from '../definition/definition.ts';
 import { isUuid } from '../definition/formats.ts';
 import { buildCheck, type Check } from '../definition/validation.ts';
 import { readClaim } from '../write/idempotency.ts';
-import type { Claim, Intent, Written } from '../write/intent.ts';
+import type { Claim, Intent, ObjectName, Written } from '../write/intent.ts';
 import { retryRaces } from '../write/races.ts';
 import { buildRequestWrites, type RequestWrites } from '../write/requests.ts';
 import { prepareWriting, type Writing, type WrittenResource } from '../write/resource.ts';
@@ -45,9 +45,6 @@ export function openForWrites(
     requests: buildRequestWrites(database, writing),
   };
 }
-
-/** How a path names an object. */
-export type ObjectName = { id: string } | { externalId: string };
 
 /** Undefined if nothing can have the name. */
 export function objectNameOf(name: ObjectName): ObjectName | undefined {

@@ -8,8 +8,7 @@ import { type Definition, looseReferencesOf, type Reference, referrersOf } from 
 import type { Row } from '../definition/validation.ts';
 import { findByExternalId } from '../read/former-names.ts';
 import { journalled } from './journal.ts';
-import { isAtPlace, placeOf } from './places.ts';
-import { authorNames, authorRecord, type Statement } from './statement-parts.ts';
+import { authorNames, authorRecord, isAtPlace, placeOf, type Statement } from './statement-parts.ts';
 
 /** A written row with the author of the change. */
 type Written = Row & { tenant_id: string; id: string };

@@ -11,7 +11,7 @@ export class RaceError extends Error {
 }
 
 /** Errors of a race between a read and the write. The loser can retry. */
-export function isRace(error: unknown): boolean {
+function isRace(error: unknown): boolean {
   const { code } = error as { code?: string };
   return [uniqueViolation, foreignKeyViolation, deadlock, serializationFailure].includes(code ?? '');
 }

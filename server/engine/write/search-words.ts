@@ -2,13 +2,13 @@
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
 import { columnName, type Definition } from '../definition/definition.ts';
-import { isAtPlace, placeOf } from './places.ts';
+import { isAtPlace, placeOf } from './statement-parts.ts';
 
 /** Of texts without a maximum length this many characters are words. */
 const longestText = 200;
 
 /** An SQL expression: everything beyond the name that the object is found by, as detail_words() takes it. */
-export function detailsOf({ searchedBy }: Definition, alias: string): string {
+function detailsOf({ searchedBy }: Definition, alias: string): string {
   const { words, codes, phones } = searchedBy;
   const items = [
     words.length > 0 ? `concat_ws(' ', ${textsOf(words, alias).join(', ')})` : `''`,
@@ -63,7 +63,7 @@ export function storedRows(definition: Definition, condition: string): string {
     FROM ${definition.table} AS subject WHERE ${condition})`;
 }
 
-export const insertWords = 'INSERT INTO search_word (tenant_id, resource, word, id)';
+const insertWords = 'INSERT INTO search_word (tenant_id, resource, word, id)';
 
 /** The words of new rows, which are in `written`. */
 export function addedWords(definition: Definition): string {
@@ -88,7 +88,7 @@ export function changedWords(definition: Definition): string {
 }
 
 /** Removes the words in `gone`. */
-export const deletedWords = `found_words AS MATERIALIZED (
+const deletedWords = `found_words AS MATERIALIZED (
       SELECT place FROM gone, LATERAL (SELECT ${placeOf('known')} FROM search_word AS known
         WHERE known.tenant_id = gone.tenant_id AND known.resource = gone.resource AND known.word = gone.word AND known.id = gone.id
         LIMIT 1) AS found

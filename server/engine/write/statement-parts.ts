@@ -23,3 +23,15 @@ export function sentRecord(definition: Definition): string {
   const columns = writtenColumns(definition).map(({ name, type }) => `${bareName(name)} ${type}`);
   return `tenant_id uuid, id uuid, ${columns.join(', ')}, version integer, ${authorRecord}, changes json`;
 }
+
+/**
+ * Rows by their place. A statement that writes looks its rows up one by one, under a LIMIT, and then writes to their
+ * places. A join by id is planned for the average tenant, and may read all rows of a large one.
+ */
+export function placeOf(alias: string): string {
+  return `${alias}.ctid AS place`;
+}
+
+export function isAtPlace(table: string, found: string): string {
+  return `${table}.ctid = ${found}.place`;
+}

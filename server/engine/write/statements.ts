@@ -17,9 +17,15 @@ import {
 import { currentId, formerHolder } from '../read/former-names.ts';
 import { representation } from '../read/representation.ts';
 import { journalled } from './journal.ts';
-import { isAtPlace, placeOf } from './places.ts';
 import { addedWords, changedWords, formerWordColumns, wordColumns } from './search-words.ts';
-import { authorRecord, type Statement, sentRecord, writtenColumns } from './statement-parts.ts';
+import {
+  authorRecord,
+  isAtPlace,
+  placeOf,
+  type Statement,
+  sentRecord,
+  writtenColumns,
+} from './statement-parts.ts';
 
 /** What `factsOf` reads of a row. A date is the text that answers have. */
 export function factColumns(definition: Definition, alias: string): string {

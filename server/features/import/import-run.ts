@@ -10,8 +10,7 @@ import type { Language } from '../../messages.ts';
 import { type Turn, writePartsConcurrently } from './concurrent-parts.ts';
 import type { FindAttention } from './line-attention.ts';
 import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
-import { writeLines } from './line-intents.ts';
-import type { Outcomes, Writer } from './line-outcomes.ts';
+import { type Outcomes, type Writer, writeLines } from './line-intents.ts';
 import type { Line } from './lines.ts';
 import { isOwnerMissing, keepLinesWithoutOwner, wokenBy } from './lines-without-owner.ts';
 import {

@@ -7,7 +7,7 @@ import { ApiError } from '../../errors.ts';
 import type { Language } from '../../messages.ts';
 import type { WarningLog } from '../../telemetry/record-net.ts';
 import type { CheckedLine } from './line-check.ts';
-import type { Outcomes } from './line-outcomes.ts';
+import type { Outcomes } from './line-intents.ts';
 
 export type AttentionOfLines = ReadonlyMap<CheckedLine, AttentionEntry[]>;
 export type FindAttention = (client: pg.ClientBase, outcomes: Outcomes) => Promise<AttentionOfLines>;

@@ -9,9 +9,17 @@ import type { Writing } from '../../engine/write/resource.ts';
 import type { Stored } from '../../engine/write/rows.ts';
 import { type WriteWatch, writeObjects } from '../../engine/write/write.ts';
 import { ApiError, validationError } from '../../errors.ts';
+import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
 import { type CheckedLine, withoutId } from './line-check.ts';
-import type { LineOutcome, Outcomes, Writer } from './line-outcomes.ts';
+
+export type Outcomes = Map<CheckedLine, Outcome>;
+
+export interface Writer {
+  tenantId: string;
+  author: Author;
+  idempotencyKey: string | undefined;
+}
 
 /** Writes lines inside a transaction that the caller opens and commits. A rejected line does not affect the others. */
 export async function writeLines(
@@ -24,15 +32,8 @@ export async function writeLines(
   const outcomes: Outcomes = new Map();
   const intents = new Map(lines.map((line) => [toIntent(line, writer), line]));
   for (const [intent, outcome] of await writeObjects(client, writing, [...intents.keys()], watch))
-    outcomes.set(intents.get(intent)!, toLineOutcome(outcome));
+    outcomes.set(intents.get(intent)!, outcome);
   return outcomes;
-}
-
-function toLineOutcome(outcome: Outcome): LineOutcome {
-  if (outcome instanceof ApiError) return outcome;
-  const { what, id, deleted } = outcome;
-  if (what === 'repeated') return { outcome: 'unchanged', id, isReplay: true };
-  return { outcome: what === 'changed' ? 'replaced' : what, id, ...(deleted && { deleted }) };
 }
 
 function toIntent(line: CheckedLine, { tenantId, author, idempotencyKey }: Writer): Intent {

@@ -1,8 +1,8 @@
 // Lines whose owner has not been seen yet. Each is tried again beside a line that may bring its owner, and at the end of the
 // input: the order of lines does not matter. There is room for so many; what comes beyond has to come after its owner.
+import type { Outcome } from '../../engine/write/intent.ts';
 import type { WrittenResource } from '../../engine/write/resource.ts';
 import type { CheckedLine } from './line-check.ts';
-import type { LineOutcome } from './line-outcomes.ts';
 import { type Line, maxChunkLines } from './lines.ts';
 import type { LineResult } from './results.ts';
 
@@ -74,7 +74,7 @@ function broughtBy({ action, resource, checked }: CheckedLine): string[] {
 }
 
 /** Whether a line can become right by another one that brings its owner. */
-export function isOwnerMissing({ resource }: CheckedLine, outcome: LineOutcome): boolean {
+export function isOwnerMissing({ resource }: CheckedLine, outcome: Outcome): boolean {
   if (!('fieldErrors' in outcome)) return false;
   return outcome.fieldErrors.some(
     ({ code, path }) =>

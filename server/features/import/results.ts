@@ -1,9 +1,9 @@
 // The answer to a line, and at the end to all of them.
 import type { AttentionEntry } from '../../engine/attention/attention-checks.ts';
+import type { Outcome } from '../../engine/write/intent.ts';
 import { ApiError, type ErrorCode } from '../../errors.ts';
 import { errorBody } from '../../http/error-handler.ts';
 import type { Language } from '../../messages.ts';
-import type { LineOutcome } from './line-outcomes.ts';
 
 export interface LineResult {
   outcome: 'created' | 'replaced' | 'unchanged' | 'deleted' | 'failed';
@@ -44,14 +44,15 @@ export function emptySummary(isDryRun: boolean): Summary {
 
 export function toResult(
   names: ResultNames,
-  outcome: LineOutcome,
+  outcome: Outcome,
   ignoredFields: readonly string[],
   options: { language: Language; isDryRun: boolean },
   attention?: readonly AttentionEntry[],
 ): LineResult {
   const ignored = ignoredFields.length > 0 && { ignoredFields };
   if (outcome instanceof ApiError) return toErrorResult(names, outcome, options.language, { ...ignored });
-  const { outcome: what, id, isReplay, deleted } = outcome;
+  const { what, id, deleted } = outcome;
+  const isReplay = what === 'repeated';
   const { line, ...rest } = names;
   const answer = {
     line,
@@ -64,7 +65,7 @@ export function toResult(
     ...ignored,
     ...(attention && { dryRun: true, attention, ignoredFields }),
   };
-  return { outcome: what, answer };
+  return { outcome: isReplay ? 'unchanged' : what === 'changed' ? 'replaced' : what, answer };
 }
 
 /** The members of an error body without the request id, which is in the header of the answer. */
