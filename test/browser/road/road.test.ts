@@ -122,6 +122,8 @@ describe('on the road', { skip: withoutChromium }, () => {
     await page.getByLabel('Etikett oder Nummer').fill('G-0815');
     await page.getByRole('button', { name: 'Finden' }).click();
     await page.getByRole('heading', { name: 'Kübel am Tresen', level: 1 }).waitFor();
+    // Its site is not known by name, and not said to be missing.
+    await page.getByRole('main').locator(`a[href='/data/sites/${siteId}']`).waitFor();
     assert.deepEqual(await findBarriers(page), []);
     const missing = 'Ohne Netz ist das nicht da. Ihre Besuche stehen unter „Heute“.';
     await page.getByRole('link', { name: 'Karte' }).click();

@@ -1,7 +1,7 @@
 // A value of a field as people read it.
 import { Anchor, Badge, Skeleton, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type Field, isMoney, labelOf, titleOf } from '../api/definitions.ts';
+import { type Field, isMoney, labelOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
@@ -112,7 +112,15 @@ export function NamedLink({
   tabIndex?: number;
 }) {
   const { t } = useTranslation();
-  const { data: named, isPending } = useNamed(resources, id, true);
+  const { data: named, isPending, isError } = useNamed(resources, id, true);
+  const first = useDefinitions().find(({ name }) => name === resources[0]);
+  // Without network nobody knows whether the record is missing.
+  if (isError && !named && first)
+    return (
+      <AnchorLink to={`/data/${first.collection}/${id}`} inherit tabIndex={tabIndex}>
+        {titleOf(first)}
+      </AnchorLink>
+    );
   if (isPending) return <Skeleton height={12} width={110} display="inline-block" />;
   if (!named)
     return (
