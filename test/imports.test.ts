@@ -167,3 +167,18 @@ test('the client imports only core and itself, and no package', async () => {
   }
   assert.ok(count > 5);
 });
+
+/** Pages and files of data that nobody looks through: an index or a test leads to each. */
+const collections = ['docs/decisions', 'test/office-files'];
+
+test('no folder has more than 25 files beside its sub-folders', async () => {
+  const counts = new Map<string, number>();
+  const folders = '{bench,client,core,docs,packaging,server,test,tools,web}/**/*.*';
+  for await (const file of glob(folders, { cwd: root, exclude: ['**/node_modules/**', '**/dist/**'] })) {
+    const folder = path.dirname(file);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  assert.ok(counts.size > 50);
+  const full = [...counts].filter(([folder, count]) => count > 25 && !collections.includes(folder));
+  assert.deepEqual(full, []);
+});

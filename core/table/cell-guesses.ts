@@ -7,7 +7,7 @@ import { readMeasure } from '../definition/measures.ts';
 import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { findChoiceWord } from './choice-words.ts';
 import type { ImportColumn } from './columns.ts';
-import { type Cell, unguardText } from './csv.ts';
+import { type Cell, unguardText } from './csv/csv.ts';
 import { readList, writeList } from './list-text.ts';
 
 export const guessKinds = [

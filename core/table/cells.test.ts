@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CellField, isNumberCell, type ThousandsMark, toFieldValue } from './cells.ts';
-import type { Cell } from './csv.ts';
+import type { Cell } from './csv/csv.ts';
 
 /** The JSON that a cell becomes; undefined where the field is not sent. */
 function sent(field: Partial<CellField>, cell: Cell, mark: ThousandsMark = '.'): string | undefined {

@@ -3,7 +3,7 @@
 import { readDate } from '../calendar/day-words.ts';
 import type { Field } from '../definition/definition.ts';
 import { exactNumber } from '../exact-json.ts';
-import { type Cell, unguardText } from './csv.ts';
+import { type Cell, unguardText } from './csv/csv.ts';
 import { readList } from './list-text.ts';
 
 export type CellField = Pick<

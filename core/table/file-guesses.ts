@@ -3,7 +3,7 @@
 import { judgeLostZero } from '../place/postcodes.ts';
 import { type FileFacts, type GuessKind, guessKinds, zipKey } from './cell-guesses.ts';
 import { splitCell } from './cell-parts.ts';
-import { type Cell, unguardText } from './csv.ts';
+import { type Cell, unguardText } from './csv/csv.ts';
 import { type ChosenColumns, guessesIn, type LinePlan } from './import-lines.ts';
 
 /** One kind of guess in one column. */

@@ -15,7 +15,7 @@ import {
 import { salutationOf, splitCell, titleOf } from './cell-parts.ts';
 import { type ThousandsMark, toFieldValue } from './cells.ts';
 import { type Addition, type ImportColumn, idColumn, versionColumn } from './columns.ts';
-import { type Cell, unguardText } from './csv.ts';
+import { type Cell, unguardText } from './csv/csv.ts';
 import { readList } from './list-text.ts';
 
 /** One per title of the file; undefined for an ignored column. */

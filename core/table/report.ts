@@ -2,8 +2,8 @@
 import type { GuessKind } from './cell-guesses.ts';
 import { isNumberCell, toFieldValue } from './cells.ts';
 import { errorTitles } from './columns.ts';
-import { unguardText } from './csv.ts';
-import type { CsvRow } from './csv-file.ts';
+import { unguardText } from './csv/csv.ts';
+import type { CsvRow } from './csv/csv-file.ts';
 import { guessesIn, type LinePlan } from './import-lines.ts';
 import { type ReportCell, writeReportWorkbook } from './report-workbook.ts';
 

@@ -1,8 +1,8 @@
 // A table that a person chose in the browser: a CSV file, a sheet of a workbook, or pasted cells.
 import { isYes, type ThousandsMark, thousandsMarkOf } from './cells.ts';
 import { foldTitle } from './columns.ts';
-import { type Cell, type CsvErrorCode, guessSeparator, type Separator } from './csv.ts';
-import { type CsvRow, type Encoding, findEncoding, readRows } from './csv-file.ts';
+import { type Cell, type CsvErrorCode, guessSeparator, type Separator } from './csv/csv.ts';
+import { type CsvRow, type Encoding, findEncoding, readRows } from './csv/csv-file.ts';
 import { buildRowSorter, filledIn, isFilled, type LeftOutRows } from './table-rows.ts';
 import { isWorkbook, readWorkbook, type Sheet, WorkbookTooLarge } from './workbook.ts';
 

@@ -5,8 +5,8 @@ import { isNameless } from '../definition/names.ts';
 import { type CellRules, type FileFacts, isReadable } from './cell-guesses.ts';
 import { toFieldValue } from './cells.ts';
 import { type ImportColumn, idColumn, requiredFlagsOf } from './columns.ts';
-import { type Cell, unguardText } from './csv.ts';
-import type { CsvRow } from './csv-file.ts';
+import { type Cell, unguardText } from './csv/csv.ts';
+import type { CsvRow } from './csv/csv-file.ts';
 import {
   type ChosenColumns,
   isAssignable,

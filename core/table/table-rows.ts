@@ -1,6 +1,6 @@
 // Tells the data of a table from its total, its notes, and titles that a printed list repeats. Never leaves out a row that
 // may be data.
-import type { CsvRow } from './csv-file.ts';
+import type { CsvRow } from './csv/csv-file.ts';
 
 const totalWord =
   '(?:gesamt|gesamtsumme|gesamtergebnis|summe|summen|endsumme|zwischensumme|zw\\.?-?summe|teilsumme|übertrag|saldo|total|totals|grand total|subtotal|sub-total|sum)';

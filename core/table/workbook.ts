@@ -1,8 +1,8 @@
 // Reads the sheets of an .xlsx workbook as rows of cells, like those of a CSV file.
 import { type Unzipped, unzipSync, zipSync } from 'fflate';
 import readSheets from 'read-excel-file/universal';
-import { type Cell, guardText } from './csv.ts';
-import type { CsvRow } from './csv-file.ts';
+import { type Cell, guardText } from './csv/csv.ts';
+import type { CsvRow } from './csv/csv-file.ts';
 import { completeCells, countCells, findNumberStyles, keepTables, writeShown } from './workbook-parts.ts';
 
 export interface Sheet {

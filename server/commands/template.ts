@@ -1,5 +1,5 @@
 import { columnsOf } from '../../core/table/columns.ts';
-import { byteOrderMark, toCsvLine } from '../../core/table/csv.ts';
+import { byteOrderMark, toCsvLine } from '../../core/table/csv/csv.ts';
 import { describeDefinition } from '../engine/definition/description.ts';
 import { UsageError } from '../errors.ts';
 import type { Language } from '../messages.ts';

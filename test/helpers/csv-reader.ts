@@ -1,6 +1,6 @@
 // Reads an exported CSV back as the bodies that would create the same objects, as an import does.
 import assert from 'node:assert/strict';
-import { unguardText } from '../../core/table/csv.ts';
+import { unguardText } from '../../core/table/csv/csv.ts';
 import { columnsOf, type Definition } from '../../server/engine/definition/definition.ts';
 import type { Field } from '../../server/engine/definition/fields.ts';
 import { titlesOf } from '../../server/engine/definition/titles.ts';

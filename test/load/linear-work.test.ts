@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { toFieldValue } from '../../core/table/cells.ts';
 import { matchTitles } from '../../core/table/columns.ts';
-import { toCsvLine } from '../../core/table/csv.ts';
+import { toCsvLine } from '../../core/table/csv/csv.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { text } from '../../server/engine/definition/fields.ts';
 import { toCell } from '../../server/engine/http/csv.ts';

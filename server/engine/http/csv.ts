@@ -1,5 +1,5 @@
 // Formats export cells for German and English spreadsheets.
-import { guardText, type Separator } from '../../../core/table/csv.ts';
+import { guardText, type Separator } from '../../../core/table/csv/csv.ts';
 import type { Language } from '../../messages.ts';
 import type { FieldKind } from '../definition/fields.ts';
 

@@ -1,6 +1,6 @@
 // Exports a list as one file for programs: CSV or NDJSON.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv.ts';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv/csv.ts';
 import type { Database } from '../../database/database.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { readLocale } from '../../http/conventions.ts';

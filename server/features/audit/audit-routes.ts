@@ -1,6 +1,6 @@
 // The audit record for Verwaltung: a list with filters, and the same as a file.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv.ts';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv/csv.ts';
 import { auditEvents, recordAudit } from '../../access/audit-log.ts';
 import type { Database } from '../../database/database.ts';
 import { separators } from '../../engine/http/csv.ts';

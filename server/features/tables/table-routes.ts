@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { writeDate } from '../../../core/calendar/day-words.ts';
 import { parseExactly } from '../../../core/exact-json.ts';
 import { Pace } from '../../../core/pace.ts';
-import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv.ts';
+import { byteOrderMark, guardText, toCsvLine } from '../../../core/table/csv/csv.ts';
 import type { Database } from '../../database/database.ts';
 import type { Definition } from '../../engine/definition/definition.ts';
 import { separators } from '../../engine/http/csv.ts';

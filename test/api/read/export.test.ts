@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'fastify';
-import { unguardText } from '../../../core/table/csv.ts';
+import { unguardText } from '../../../core/table/csv/csv.ts';
 import { titlesOf } from '../../../server/engine/definition/titles.ts';
 import { resources } from '../../../server/resources/index.ts';
 import { bodiesIn, readCsv } from '../../helpers/csv-reader.ts';

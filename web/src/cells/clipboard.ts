@@ -1,5 +1,5 @@
 // Cells as spreadsheets take them.
-import { guardText, toCsvLine } from '../../../core/table/csv.ts';
+import { guardText, toCsvLine } from '../../../core/table/csv/csv.ts';
 import { writeList } from '../../../core/table/list-text.ts';
 import { type Definition, type Entity, type Field, labelOf, valueAt } from '../api/definitions.ts';
 import type { Named } from '../api/named.ts';

@@ -4,7 +4,7 @@ import { foldName } from '../../../core/definition/names.ts';
 import { splitCell } from '../../../core/table/cell-parts.ts';
 import { type ThousandsMark, toFieldValue } from '../../../core/table/cells.ts';
 import { findChoiceWord } from '../../../core/table/choice-words.ts';
-import { buildCsvParser } from '../../../core/table/csv.ts';
+import { buildCsvParser } from '../../../core/table/csv/csv.ts';
 import { call } from '../api/client.ts';
 import { type Definition, type Entity, type Field, titleOf } from '../api/definitions.ts';
 import { decimalSeparator } from '../texts/format.ts';

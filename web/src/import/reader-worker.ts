@@ -1,7 +1,7 @@
 // Reads a file in a worker: a large one must not block the page.
 import { type ComparedRow, comparedRow, type RowChoices } from '../../../core/table/compared-rows.ts';
-import { CsvFormatError, guardText } from '../../../core/table/csv.ts';
-import type { CsvRow } from '../../../core/table/csv-file.ts';
+import { CsvFormatError, guardText } from '../../../core/table/csv/csv.ts';
+import type { CsvRow } from '../../../core/table/csv/csv-file.ts';
 import { buildFactSearch, buildGuessSearch, type ColumnGuess } from '../../../core/table/file-guesses.ts';
 import {
   type ChosenColumns,

@@ -2,7 +2,7 @@
 import type { FileFacts } from '../../../core/table/cell-guesses.ts';
 import type { ThousandsMark } from '../../../core/table/cells.ts';
 import type { ComparedRow, RowChoices } from '../../../core/table/compared-rows.ts';
-import type { CsvRow } from '../../../core/table/csv-file.ts';
+import type { CsvRow } from '../../../core/table/csv/csv-file.ts';
 import type { ColumnGuess } from '../../../core/table/file-guesses.ts';
 import type { ChosenColumns, LinePlan } from '../../../core/table/import-lines.ts';
 import type { FileErrorCode, TableFile } from '../../../core/table/table-file.ts';

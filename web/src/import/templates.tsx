@@ -2,7 +2,7 @@
 import { Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { columnsOf } from '../../../core/table/columns.ts';
-import { byteOrderMark, toCsvLine } from '../../../core/table/csv.ts';
+import { byteOrderMark, toCsvLine } from '../../../core/table/csv/csv.ts';
 import { type Definition, pluralOf, useDefinitions } from '../api/definitions.ts';
 import { Card } from '../frame/card.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';

@@ -6,8 +6,8 @@ import {
   CsvFormatError,
   guessSeparator,
   type Separator,
-} from '../../../../core/table/csv.ts';
-import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../../core/table/csv-file.ts';
+} from '../../../../core/table/csv/csv.ts';
+import { type CsvRow, type Encoding, findEncoding, readRows } from '../../../../core/table/csv/csv-file.ts';
 
 /** The error of the file as a whole, in a sentence. */
 export class CsvError extends Error {}

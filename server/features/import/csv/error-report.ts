@@ -11,7 +11,7 @@ import {
   type Separator,
   toCsvLine,
   unguardText,
-} from '../../../../core/table/csv.ts';
+} from '../../../../core/table/csv/csv.ts';
 import { isObject } from '../../../engine/definition/validation.ts';
 import { parseJson } from '../../../http/json-body.ts';
 import { readLines } from '../lines.ts';

@@ -1,7 +1,7 @@
 // What rows change in objects that are stored already, from what to what.
 import { useQuery } from '@tanstack/react-query';
 import type { RowChoices } from '../../../../core/table/compared-rows.ts';
-import type { CsvRow } from '../../../../core/table/csv-file.ts';
+import type { CsvRow } from '../../../../core/table/csv/csv-file.ts';
 import { type LinePlan, toLine } from '../../../../core/table/import-lines.ts';
 import { call, queryString } from '../../api/client.ts';
 import { type Definition, type Entity, valueAt } from '../../api/definitions.ts';

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type CellReading, showGuess } from '../../../../core/table/cell-guesses.ts';
 import type { ImportColumn } from '../../../../core/table/columns.ts';
-import { type Cell, unguardText } from '../../../../core/table/csv.ts';
+import { type Cell, unguardText } from '../../../../core/table/csv/csv.ts';
 import { Value } from '../../records/value.tsx';
 import { currentLanguage } from '../../texts/language.ts';
 import classes from '../import.module.css';

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { columnAt, type ImportColumn, idColumn } from '../../../../core/table/columns.ts';
-import type { CsvRow } from '../../../../core/table/csv-file.ts';
+import type { CsvRow } from '../../../../core/table/csv/csv-file.ts';
 import { guessesIn, type LinePlan } from '../../../../core/table/import-lines.ts';
 import type { TableFile } from '../../../../core/table/table-file.ts';
 import classes from '../import.module.css';

@@ -4,10 +4,10 @@ import type { RowChoices } from '../../../../core/table/compared-rows.ts';
 import type { LinePlan } from '../../../../core/table/import-lines.ts';
 import type { TableFile } from '../../../../core/table/table-file.ts';
 import { currentLanguage } from '../../texts/language.ts';
-import { type Duplicate, type DuplicateChoice, findDuplicates, toRowChoices } from '../duplicates.ts';
 import type { OpenedFile, Part } from '../reader.ts';
 import { type RowResult, resultsOf, sendFile } from '../sending.ts';
 import type { CheckedRows } from '../use-run.ts';
+import { type Duplicate, type DuplicateChoice, findDuplicates, toRowChoices } from './duplicates.ts';
 
 /** As many rows are checked without a click, after each change. */
 export const checkedFirst = 1000;

@@ -1,8 +1,8 @@
 // The rows that are shown, with what a person wrote into their cells.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { guardText } from '../../../../core/table/csv.ts';
-import type { CsvRow } from '../../../../core/table/csv-file.ts';
+import { guardText } from '../../../../core/table/csv/csv.ts';
+import type { CsvRow } from '../../../../core/table/csv/csv-file.ts';
 import { tellFailure } from '../../frame/notices.tsx';
 import type { OpenedFile } from '../reader.ts';
 import type { CheckedRows } from '../use-run.ts';

@@ -2,12 +2,12 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Definition, hintOf, labelOf } from '../api/definitions.ts';
-import { AnchorLink } from '../frame/links.tsx';
-import { formatNumber } from '../texts/format.ts';
+import { type Definition, hintOf, labelOf } from '../../api/definitions.ts';
+import { AnchorLink } from '../../frame/links.tsx';
+import { formatNumber } from '../../texts/format.ts';
+import classes from '../import.module.css';
+import { Section } from '../section.tsx';
 import { choicesOf, type Duplicate, type DuplicateChoice, likelyChoice } from './duplicates.ts';
-import classes from './import.module.css';
-import { Section } from './section.tsx';
 
 const shownRows = 25;
 

@@ -1,8 +1,8 @@
 // Rows that probably exist already: found before anything is written, and what becomes of each.
 
-import { type ComparedRow, findRepeatedRows, type RowChoices } from '../../../core/table/compared-rows.ts';
-import { call } from '../api/client.ts';
-import type { Entity } from '../api/definitions.ts';
+import { type ComparedRow, findRepeatedRows, type RowChoices } from '../../../../core/table/compared-rows.ts';
+import { call } from '../../api/client.ts';
+import type { Entity } from '../../api/definitions.ts';
 
 const rowsPerCall = 100;
 
