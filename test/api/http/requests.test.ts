@@ -348,7 +348,7 @@ test('the record is bounded: the newest rows and bodies of each tenant stay, for
   await owner.query(
     `INSERT INTO recorded_request (tenant_id, id, method, route, path, status, duration_ms, address, user_agent, body)
      SELECT $1, (lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint - 200000 + n), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
-       'POST', '/x', '/x', 400, 1, '', '', CASE WHEN n % 2 = 0 THEN '{}' END FROM generate_series(1, 101000) AS n`,
+       'POST', '/x', '/x', 400, 1, '', '', CASE WHEN n % 20 = 0 THEN '{}' END FROM generate_series(1, 101000) AS n`,
     [tenantId],
   );
   await owner.query(
