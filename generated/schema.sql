@@ -2102,9 +2102,10 @@ BEGIN
     SELECT DISTINCT known.tenant_id FROM request_hour AS known WHERE tenants IS NULL OR known.tenant_id = ANY (tenants)
   LOOP
     SELECT id INTO cut FROM recorded_request WHERE tenant_id = tenant ORDER BY id DESC OFFSET share LIMIT 1;
-    DELETE FROM recorded_request WHERE tenant_id = tenant AND id IN (
-      SELECT id FROM recorded_request WHERE tenant_id = tenant AND id <= greatest(cut, oldest)
-      ORDER BY id LIMIT 20000);
+    SELECT surplus.id INTO cut FROM (
+      SELECT id FROM recorded_request WHERE tenant_id = tenant AND id <= greatest(cut, oldest) ORDER BY id LIMIT 20000
+    ) AS surplus ORDER BY id DESC LIMIT 1;
+    DELETE FROM recorded_request WHERE tenant_id = tenant AND id <= cut;
     SELECT id INTO cut FROM recorded_request WHERE tenant_id = tenant AND body IS NOT NULL
     ORDER BY id DESC OFFSET least(bodies_each, share) LIMIT 1;
     UPDATE recorded_request SET body = NULL WHERE tenant_id = tenant AND body IS NOT NULL AND id <= cut;
