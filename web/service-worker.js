@@ -6,18 +6,40 @@
 const cacheName = `stamm-${VERSION}`;
 /** With a network that does not answer, nobody waits longer for the page. */
 const slowMs = 4000;
+const loadsAtOnce = 6;
 const ownPrefixes = ['/api', '/app', '/docs', '/openapi.json', '/livez', '/readyz'];
 
 self.addEventListener('install', (event) => {
-  const keep = async () => {
-    const cache = await caches.open(cacheName);
-    await cache.addAll(FILES);
-    const page = new Request('/', { headers: { Accept: 'text/html' }, cache: 'reload' });
-    await cache.put('/', await fetch(page));
-    await self.skipWaiting();
-  };
-  event.waitUntil(keep());
+  event.waitUntil(keepAll().then(() => self.skipWaiting()));
 });
+
+/** Continues where an earlier try broke off. Files of the version before are not loaded again. */
+async function keepAll() {
+  const cache = await caches.open(cacheName);
+  const waiting = [...FILES];
+  const work = async () => {
+    for (let file = waiting.pop(); file; file = waiting.pop()) await keepFile(cache, file);
+  };
+  await Promise.all(Array.from({ length: loadsAtOnce }, work));
+  await cache.put('/', await load(new Request('/', { headers: { Accept: 'text/html' }, cache: 'reload' })));
+}
+
+async function keepFile(cache, file) {
+  if (await cache.match(file, { ignoreVary: true })) return;
+  const kept = isAsset(file) && (await caches.match(file, { ignoreVary: true }));
+  await cache.put(file, kept || (await load(file)));
+}
+
+async function load(request, tries = 3) {
+  try {
+    const answer = await fetch(request);
+    if (!answer.ok) throw new Error(`The service answers ${answer.status}.`);
+    return answer;
+  } catch (error) {
+    if (tries === 1) throw error;
+    return load(request, tries - 1);
+  }
+}
 
 self.addEventListener('activate', (event) => {
   const tidy = async () => {
@@ -35,10 +57,14 @@ self.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || origin !== self.location.origin) return;
   if (ownPrefixes.some((prefix) => pathname === prefix || pathname.startsWith(`${prefix}/`))) return;
   if (request.mode === 'navigate') event.respondWith(openPage(request));
-  // Its name changes with its content.
-  else if (pathname.startsWith('/assets/')) event.respondWith(openAsset(request));
+  else if (isAsset(pathname)) event.respondWith(openAsset(request));
   else if (FILES.includes(pathname)) event.respondWith(openFile(request));
 });
+
+/** Its name changes with its content. */
+function isAsset(pathname) {
+  return pathname.startsWith('/assets/');
+}
 
 async function openPage(request) {
   const keptPage = async () => (await caches.open(cacheName)).match('/');

@@ -75,8 +75,10 @@ describe('on the road', { skip: withoutChromium }, () => {
   /** The round and the app itself are on the phone. */
   async function untilKept(page: Page, siteId: string): Promise<void> {
     await until('the round is kept', async () => {
-      const kept = await keptOn(page);
-      return kept.shell && kept.answers.some((path) => path.startsWith(`/appointments?siteId=${siteId}`));
+      const { shell, answers } = await keptOn(page);
+      const has = (beginning: string) => answers.some((path) => path.startsWith(beginning));
+      // The things of a site come last.
+      return shell && has(`/appointments?siteId=${siteId}`) && has('/containers/');
     });
   }
 
@@ -148,16 +150,18 @@ describe('on the road', { skip: withoutChromium }, () => {
     assert.equal(await isNew(), 0);
 
     const servicePort = Number(new URL(office.origin).port);
-    network.leadTo(await upgrade(servicePort));
-    await page.route('**/app/plants/*', (route) =>
-      route.request().method() === 'PATCH' ? route.abort() : route.fallback(),
-    );
+    const next = await upgrade(servicePort);
+    network.leadTo(next.port);
     network.set('on');
     await page.reload();
     await page.getByText('1 Änderung wartet').waitFor();
     assert.equal(await isNew(), 1);
-    await until('the new files are kept', () =>
-      page.evaluate(async () => (await (await caches.open('stamm-next')).match('/')) !== undefined),
+    await until('the new files are kept, and used', () =>
+      page.evaluate(async () => {
+        const { installing, waiting, active } = (await navigator.serviceWorker.getRegistration())!;
+        const isUsed = !installing && !waiting && active?.state === 'activated';
+        return isUsed && (await caches.keys()).includes('stamm-next');
+      }),
     );
     network.set('off');
     await page.reload();
@@ -165,7 +169,7 @@ describe('on the road', { skip: withoutChromium }, () => {
     assert.equal(await isNew(), 1);
     await page.getByText('Am Tor klingeln').waitFor();
 
-    await page.unroute('**/app/plants/*');
+    next.takesChanges = true;
     network.set('on');
     await page.evaluate(() => window.dispatchEvent(new Event('online')));
     await untilSent(page);
@@ -333,9 +337,14 @@ describe('on the road', { skip: withoutChromium }, () => {
   });
 });
 
-/** The port of the same service with another build of the app. */
-async function upgrade(port: number): Promise<number> {
+/** The same service with another build of the app. It takes no changes at first. */
+async function upgrade(port: number) {
+  const next = { port: 0, takesChanges: false };
   const server = createServer((request, response) => {
+    if (request.method === 'PATCH' && !next.takesChanges) {
+      response.destroy();
+      return;
+    }
     const headers = { ...request.headers, 'accept-encoding': 'identity' };
     const asked = send({ port, method: request.method, path: request.url, headers }, async (answer) => {
       const isPage = answer.headers['content-type']?.startsWith('text/html');
@@ -355,7 +364,8 @@ async function upgrade(port: number): Promise<number> {
   });
   after(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  next.port = (server.address() as AddressInfo).port;
+  return next;
 }
 
 interface Kept {

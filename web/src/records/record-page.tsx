@@ -34,6 +34,10 @@ const CalendarFeed = lazy(async () => ({
   default: (await import('../paper/calendar-feed.tsx')).CalendarFeed,
 }));
 
+const EmployeeWeek = lazy(async () => ({
+  default: (await import('./employee-week.tsx')).EmployeeWeek,
+}));
+
 const RoadSitePage = lazyRouteComponent(
   withTexts(['road', 'visits'], () => import('../road/site-page.tsx')),
   'RoadSitePage',
@@ -115,6 +119,11 @@ function Record({ definition, id }: { definition: Definition; id: string }) {
         </div>
         <div className={classes.column}>
           <Plan definition={definition} entity={entity} />
+          {definition.name === 'employee' && (
+            <Suspense>
+              <EmployeeWeek employeeId={id} />
+            </Suspense>
+          )}
           {mayEdit && (definition.name === 'employee' || definition.name === 'site') && (
             <Suspense>
               <CalendarFeed resource={definition.name} id={id} />

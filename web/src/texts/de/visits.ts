@@ -25,6 +25,8 @@ export const texts: typeof english = {
     title: 'Besuche',
     allDay: 'ganztägig',
     text: 'Berechnet aus Intervallen, Öffnungszeiten, Feiertagen, Terminen und Abwesenheiten.',
+    ofEmployee: 'Besuche der nächsten 7 Tage',
+    ofEmployeeNone: 'Keine Besuche in den nächsten 7 Tagen.',
     settingsText: 'Gilt für alle Besuche des Betriebs.',
     day: 'Tag',
     earlier: 'Früher',

@@ -23,6 +23,8 @@ export const texts = {
     title: 'Visits',
     allDay: 'all day',
     text: 'Calculated from intervals, opening hours, holidays, appointments and absences.',
+    ofEmployee: 'Visits of the next 7 days',
+    ofEmployeeNone: 'No visits in the next 7 days.',
     settingsText: 'Applies to all visits of the business.',
     day: 'Day',
     earlier: 'Earlier',
