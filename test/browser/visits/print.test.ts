@@ -346,6 +346,23 @@ describe('paper', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('the page of an employee shows where they go in the next seven days', async () => {
+    const { id } = (await office.post('/employee', { firstName: 'Wilma', lastName: 'Woche' })).json();
+    const site = {
+      ...validSite(await office.createCustomer()),
+      name: 'Wintergarten',
+      assignedEmployeeId: id,
+    };
+    await office.post('/customer/site', { ...site, attendingIntervals: [{ frequency: 'DAILY' }] });
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/data/employees/${id}`);
+    const card = page.getByRole('region', { name: 'Besuche der nächsten 7 Tage' });
+    await card.getByRole('link', { name: 'Wintergarten' }).last().click();
+    await page.getByRole('heading', { name: 'Wintergarten', level: 1 }).waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   test('the address of a calendar is made, copied, replaced and removed on the page of an employee', async () => {
     const { id } = (await office.post('/employee', { firstName: 'Lena', lastName: 'Kalender' })).json();
     const { page, complaints } = await office.enter(email, {

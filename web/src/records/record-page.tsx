@@ -35,7 +35,7 @@ const CalendarFeed = lazy(async () => ({
 }));
 
 const EmployeeWeek = lazy(async () => ({
-  default: (await import('./employee-week.tsx')).EmployeeWeek,
+  default: (await import('../visits/employee-week.tsx')).EmployeeWeek,
 }));
 
 const RoadSitePage = lazyRouteComponent(

@@ -7,12 +7,12 @@ import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
+import record from '../records/record.module.css';
+import classes from '../records/visits.module.css';
 import { formatDay } from '../texts/format.ts';
-import { isTakingPlace } from '../visits/visit-groups.ts';
-import { byFirstWindow, timesText } from '../visits/visit-times.ts';
-import { type Visit, visitsQuery } from '../visits/visits-query.ts';
-import record from './record.module.css';
-import classes from './visits.module.css';
+import { isTakingPlace } from './visit-groups.ts';
+import { byFirstWindow, timesText } from './visit-times.ts';
+import { type Visit, visitsQuery } from './visits-query.ts';
 
 export function EmployeeWeek({ employeeId }: { employeeId: string }) {
   const { t } = useTranslation();
