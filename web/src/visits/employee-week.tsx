@@ -3,6 +3,7 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
+import { takesPlace } from '../../../core/calendar/visit-plan.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';
@@ -10,7 +11,6 @@ import { Lines } from '../frame/loading.tsx';
 import record from '../records/record.module.css';
 import classes from '../records/visits.module.css';
 import { formatDay } from '../texts/format.ts';
-import { isTakingPlace } from './visit-groups.ts';
 import { byFirstWindow, timesText } from './visit-times.ts';
 import { type Visit, visitsQuery } from './visits-query.ts';
 
@@ -19,7 +19,7 @@ export function EmployeeWeek({ employeeId }: { employeeId: string }) {
   const from = todayIn(undefined);
   const until = fromDayNumber(toDayNumber(from) + 6);
   const { data, error, refetch } = useQuery(visitsQuery({ from, until, employeeId }));
-  const visits = data?.filter(isTakingPlace);
+  const visits = data?.filter(({ status }) => takesPlace(status));
   return (
     <Card
       title={t('visits.ofEmployee')}
