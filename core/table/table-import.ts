@@ -71,6 +71,15 @@ export function silentFlags(definition: Definition, columns: ChosenColumns): str
     .filter((path) => !paths.has(path));
 }
 
+/** Paths of the fields that columns bring. */
+export function takenPaths(columns: ChosenColumns): Set<string> {
+  return new Set(
+    columns.flatMap((column) =>
+      column ? [column.path, column.namedPath ?? '', ...(column.parts?.paths ?? [])] : [],
+    ),
+  );
+}
+
 function hasIds(columns: ChosenColumns): boolean {
   return columns.some((column) => column?.path === idColumn.path);
 }

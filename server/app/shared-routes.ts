@@ -18,7 +18,7 @@ import type { MapConfig } from '../features/map/map-routes.ts';
 import { erasePlaceNames } from '../features/map/proposals.ts';
 import { mergeRoutes } from '../features/merging/merge-routes.ts';
 import { eraseRememberedNames } from '../features/name-matches/name-match-routes.ts';
-import { eraseRememberedChoices } from '../features/name-matches/remembered-choice-routes.ts';
+import { eraseRememberedChoices } from '../features/name-matches/remembered-choices.ts';
 import { personalDataRoutes } from '../features/personal-data/personal-data-routes.ts';
 import { searchRoutes } from '../features/search/search-routes.ts';
 import { workbookRoutes } from '../features/tables/table-routes.ts';

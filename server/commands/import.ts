@@ -3,10 +3,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type pg from 'pg';
 import { type GuessKind, showGuess } from '../../core/table/cell-guesses.ts';
 import type { ColumnGuess } from '../../core/table/file-guesses.ts';
-import { type KnownNames, type LinePlan, nameKey } from '../../core/table/import-lines.ts';
+import { type KnownNames, nameKey } from '../../core/table/import-lines.ts';
+import { keyOfTitles, keyOfWord } from '../../core/table/remembered-choices.ts';
 import type { NamedCell } from '../../core/table/table-import.ts';
 import type { LeftOutRows } from '../../core/table/table-rows.ts';
 import { type Database, openDatabase } from '../database/database.ts';
@@ -31,6 +31,7 @@ import { type Line, readLines } from '../features/import/lines.ts';
 import type { LineResult, Summary } from '../features/import/results.ts';
 import { buildImports } from '../features/import/session/import-transaction.ts';
 import { findNames } from '../features/name-matches/name-search.ts';
+import { findChoices } from '../features/name-matches/remembered-choices.ts';
 import { resources } from '../resources/index.ts';
 import { asOperator, type Command, type CommandContext, type Outcome, tenantIdFrom } from './command.ts';
 import { startProgress } from './progress.ts';
@@ -52,16 +53,22 @@ const importCommand: Command = {
     const { size } = await stat(options.file!).catch(() => {
       throw new UsageError(`There is no file ${options.file}.`);
     });
-    const source = await prepareSource(context);
-    for (const title of source.csv?.unknownTitles ?? [])
-      process.stderr.write(`The column "${title}" is not known and is ignored.\n`);
     return asOperator(config, async (owner, connection) => {
       const { rowCount } = await owner.query('SELECT FROM tenant WHERE tenant_id = $1', [tenantId]);
       if (rowCount === 0)
         throw new UsageError(`There is no tenant ${tenantId}. "tenant list" shows all of them.`);
-      const { summary, rejected } = await importSource(connection, context, source, tenantId, size);
-      if (rejected.size > 0) await source.writeReport(rejected);
-      return describe(summary, context, source, rejected.size > 0);
+      const { client } = await openServiceLogin(connection);
+      const database = openDatabase(client, { maxConnections: 1 });
+      try {
+        const source = await prepareSource(context, database, tenantId);
+        for (const title of source.csv?.unknownTitles ?? [])
+          process.stderr.write(`The column "${title}" is not known and is ignored.\n`);
+        const { summary, rejected } = await importSource(database, context, source, tenantId, size);
+        if (rejected.size > 0) await source.writeReport(rejected);
+        return describe(summary, context, source, rejected.size > 0);
+      } finally {
+        await database.close();
+      }
     });
   },
 };
@@ -72,13 +79,15 @@ interface Source {
   csv: CsvInput | undefined;
   /** Known when all rows have been read. */
   guesses?: ColumnGuess[];
-  /** Looks up what the file names, before the import has its connection. */
-  prepare?(database: Database, tenantId: string): Promise<void>;
   read(onBytes: (bytes: number) => void): AsyncIterable<Line[]>;
   writeReport(rejected: RejectedLines): Promise<void>;
 }
 
-async function prepareSource({ options, config }: CommandContext): Promise<Source> {
+async function prepareSource(
+  { options, config }: CommandContext,
+  database: Database,
+  tenantId: string,
+): Promise<Source> {
   const { file, type } = options as { file: string; type?: string };
   const { BODY_LIMIT_BYTES: maxLineBytes } = config;
   const wanted = resources.find(({ name }) => name === type);
@@ -88,17 +97,22 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
     );
   }
   if (/\.(csv|xlsx)$/i.test(file)) {
-    const csv = await prepareCsv(file, resources, wanted);
-    let plan: LinePlan | undefined;
+    const recall = async (titles: readonly string[]) => {
+      const key = keyOfTitles(titles);
+      return key === undefined ? undefined : (await findChoices(database, { tenantId }, [key]))[0];
+    };
+    const csv = await prepareCsv(file, resources, wanted, recall);
+    const { names, words, facts } = await inspectRows(csv);
+    const known = new Map([
+      ...(await recallWords(database, tenantId, csv.definition.name, words)),
+      ...(await resolveNames(database, tenantId, names)),
+    ]);
+    const plan = planCsv(csv, facts, known);
     const source: Source = {
       csv,
-      async prepare(database, tenantId) {
-        const findings = await inspectRows(csv);
-        plan = planCsv(csv, findings, await resolveNames(database, tenantId, findings.names));
-      },
       read(onBytes) {
         csv.onBytes = onBytes;
-        return readCsvLines(csv, plan!, maxLineBytes, (guesses) => {
+        return readCsvLines(csv, plan, maxLineBytes, (guesses) => {
           source.guesses = guesses;
         });
       },
@@ -121,6 +135,23 @@ async function prepareSource({ options, config }: CommandContext): Promise<Sourc
 }
 
 const namesPerQuery = 200;
+
+/** Meanings that the business chose for words of choices. */
+async function recallWords(
+  database: Database,
+  tenantId: string,
+  type: string,
+  words: readonly NamedCell[],
+): Promise<KnownNames> {
+  const keys = words.map((word) => keyOfWord(type, word));
+  const choices = await findChoices(database, { tenantId }, keys);
+  return new Map(
+    words.flatMap(({ column, name }, place) => {
+      const choice = choices[place];
+      return choice ? [[nameKey(column.path, name), choice === 'empty' ? choice : [choice]]] : [];
+    }),
+  );
+}
 
 /** The objects that the file calls by name. A name of none or of several stays a text, which validation rejects. */
 async function resolveNames(
@@ -146,7 +177,7 @@ async function resolveNames(
 }
 
 async function importSource(
-  connection: pg.ClientConfig,
+  database: Database,
   { options, flags, config }: CommandContext,
   source: Source,
   tenantId: string,
@@ -163,13 +194,10 @@ async function importSource(
     language: source.csv?.language ?? 'en',
     onError: (error) => process.stderr.write(`${(error as Error).message}\n`),
   };
-  const { client } = await openServiceLogin(connection);
-  const database = openDatabase(client, { maxConnections: 1 });
   const rejected = new Map<number, LineResult['answer']>();
   let summary: Summary | undefined;
   const progress = startProgress(process.stderr, totalBytes);
   try {
-    await source.prepare?.(database, tenantId);
     const isOneTransaction = mode === 'all-or-nothing' || importOptions.isDryRun;
     const { open } = buildImports(database, config, resources);
     const session = await open({
@@ -192,7 +220,6 @@ async function importSource(
     }
   } finally {
     progress.end();
-    await database.close();
   }
   return { summary: summary!, rejected };
 }
@@ -211,6 +238,7 @@ function describe(
     : `The rejected rows are in ${report}. Correct them there and import that file.`;
   const leftOut = csv?.opened.table.leftOut;
   const text = [
+    ...(csv?.remembered ? ['Columns are as chosen in the web app for these titles.'] : []),
     ...describeLeftOut(leftOut),
     ...guesses.map((guess) => describeGuess(csv!, guess)),
     `${flags.has('dry-run') ? 'Dry run, nothing was stored. ' : ''}${lines} rows: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${deleted > 0 ? `${deleted} deleted, ` : ''}${failed} failed${notStored > 0 ? `, ${notStored} not stored because of others` : ''}.`,

@@ -4,13 +4,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { keyOfTitles } from '../../core/table/remembered-choices.ts';
 import { separators } from '../../server/engine/http/csv.ts';
 import { CsvError } from '../../server/features/import/csv/csv-file.ts';
 import { prepareCsv } from '../../server/features/import/csv/csv-input.ts';
 import { resources } from '../../server/resources/index.ts';
+import { createPerson } from '../helpers/office.ts';
 import { startService } from '../helpers/service.ts';
 
-const { app, owner, connection, tenant, createTenant, get } = await startService();
+const service = await startService();
+const { app, owner, connection, tenant, createTenant, get } = service;
 const folder = await mkdtemp(path.join(tmpdir(), 'stamm-import-test-'));
 after(() => rm(folder, { recursive: true }));
 
@@ -242,6 +245,43 @@ test('files of other programs pass at the first try, and what cannot be read is 
   assert.match(await importOffice('pflanzenliste.csv'), /7 rows: 7 created/);
 });
 
+test('choices that the office made for a file and its words hold here too', async () => {
+  const { key, tenantId } = await createTenant();
+  const office = await createPerson(service, { tenantId });
+  const remember = (key: string, choice: object | string) =>
+    office.call('PUT', '/remembered-choices', {
+      key,
+      choice: typeof choice === 'string' ? choice : JSON.stringify(choice),
+    });
+  const file = path.join(folder, 'remembered.csv');
+  await writeFile(file, 'Wer;Zustand;Nummer\nPraxis Sommer;schläft;4711\nHotel Elbe;aktiv;4712\n');
+  await remember(keyOfTitles(['Wer', 'Zustand', 'Nummer'])!, {
+    type: 'customer',
+    paths: ['companyName', 'status', null],
+    fixed: {
+      'address.zipCode': '20095',
+      'address.city': 'Hamburg',
+      'address.streetName': 'Weg',
+      'address.houseNumber': '1',
+    },
+    refused: [],
+  });
+  await remember('word customer status schlaeft', 'INACTIVE');
+  const { stdout, stderr } = await stamm('import', file, '--tenant', tenantId);
+  assert.match(stdout, /^Columns are as chosen in the web app for these titles\.$/m, stderr);
+  assert.match(stdout, /2 rows: 2 created/);
+  const { body } = await app.inject({ url: '/api/v1/customers', headers: { apikey: key } });
+  const customers: { companyName: string; status: string; address: { city: string } }[] =
+    JSON.parse(body).data;
+  assert.deepEqual(
+    new Set(customers.map(({ companyName, status, address }) => [companyName, status, address.city].join())),
+    new Set(['Hotel Elbe,ACTIVE,Hamburg', 'Praxis Sommer,INACTIVE,Hamburg']),
+  );
+  const stranger = await createTenant();
+  const theirs = await stamm('import', file, '--tenant', stranger.tenantId);
+  assert.doesNotMatch(theirs.stdout, /chosen in the web app/);
+});
+
 const mistakes: [what: string, content: string, type: string | undefined, sentence: RegExp][] = [
   [
     'titles that fit several types',
@@ -277,7 +317,7 @@ for (const [what, content, type, sentence] of mistakes) {
 test('a mistake at the command line gives a sentence, and stores nothing', async () => {
   const { exitCode, stdout, stderr } = await importFile('mistake.csv', 'Bezeichnung\nx\n');
   assert.deepEqual([exitCode, stdout], [1, '']);
-  assert.match(stderr, /^The titles of .* do not tell/);
+  assert.match(stderr, /^The titles of .* do not tell/m);
   assert.doesNotMatch(stderr, /\n\s+at /, 'a sentence, not a stack');
   const rows = 'Vorname;Nachname\nA;B\n';
   assert.match(

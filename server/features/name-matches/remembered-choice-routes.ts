@@ -1,9 +1,8 @@
 // Keeps the choices of an import page for a file's titles or for a word, for all people of a business.
-import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type pg from 'pg';
 import { optional, readForm, texts, words } from '../../access/form.ts';
 import type { Database } from '../../database/database.ts';
+import { findChoices, hashOf } from './remembered-choices.ts';
 
 const maxKeys = 500;
 const maxKeyLength = 20_000;
@@ -20,18 +19,7 @@ export async function rememberedChoiceRoutes(
   /** By the place of the key: what was chosen, or null. */
   office.post('/choice-matches', async (request) => {
     const { keys } = readForm(request, question);
-    const { tenantId, deadline } = request;
-    const hashes = keys.map(hashOf);
-    const { rows } = await database.queryInTenants<{ key_hash: string; choice: string }>(
-      [tenantId],
-      {
-        text: 'SELECT key_hash, choice FROM remembered_choice WHERE tenant_id = $1 AND key_hash = ANY ($2)',
-        values: [tenantId, hashes],
-      },
-      { deadline },
-    );
-    const found = new Map(rows.map(({ key_hash, choice }) => [key_hash, choice]));
-    return { data: hashes.map((keyHash) => found.get(keyHash) ?? null) };
+    return { data: await findChoices(database, request, keys) };
   });
 
   const memory = { key: words(maxKeyLength), choice: optional(words(maxChoiceLength)) };
@@ -61,13 +49,4 @@ export async function rememberedChoiceRoutes(
     );
     reply.code(204);
   });
-}
-
-function hashOf(key: string): string {
-  return hash('sha256', key.trim());
-}
-
-/** A fixed value may name a person. */
-export async function eraseRememberedChoices(client: pg.ClientBase, tenantId: string): Promise<void> {
-  await client.query('DELETE FROM remembered_choice WHERE tenant_id = $1', [tenantId]);
 }

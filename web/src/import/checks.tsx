@@ -3,7 +3,8 @@ import { Alert, Button } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { missingColumns, missingForCertain, officeColumnsOf } from '../../../core/table/columns.ts';
-import { planLines, silentFlags } from '../../../core/table/table-import.ts';
+import type { FileChoices } from '../../../core/table/remembered-choices.ts';
+import { planLines, silentFlags, takenPaths } from '../../../core/table/table-import.ts';
 import { WithCreation } from '../forms/picker-creation.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { tellFailure } from '../frame/notices.tsx';
@@ -25,7 +26,6 @@ import classes from './import.module.css';
 import { NameChoicesCard } from './name-choices.tsx';
 import { knownNames, type NameChoices, unclearNames, useNames } from './names.ts';
 import type { OpenedFile } from './reader.ts';
-import type { FileChoices } from './remembered.ts';
 import { RunPanel } from './run-panel.tsx';
 import type { useRun } from './use-run.ts';
 
@@ -172,15 +172,6 @@ export function Checks({ opened, choices, onChoices, run, onClose }: ChecksProps
         />
       </div>
     </>
-  );
-}
-
-/** The fields that columns bring. */
-function takenPaths(columns: FileChoices['columns']): Set<string> {
-  return new Set(
-    columns.flatMap((column) =>
-      column ? [column.path, column.namedPath ?? '', ...(column.parts?.paths ?? [])] : [],
-    ),
   );
 }
 

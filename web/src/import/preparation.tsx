@@ -5,6 +5,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { guessColumns, guessDefinition } from '../../../core/table/columns.ts';
+import type { FileChoices } from '../../../core/table/remembered-choices.ts';
 import { useDefinitions } from '../api/definitions.ts';
 import { Confirmation } from '../dialogs/confirmation.tsx';
 import { EmptyNote } from '../frame/failure.tsx';
@@ -12,7 +13,7 @@ import { PageLoading } from '../frame/loading.tsx';
 import { Checks } from './checks.tsx';
 import { FileBar } from './file-bar.tsx';
 import type { OpenedFile } from './reader.ts';
-import { type FileChoices, rememberedFile, rememberFile } from './remembered.ts';
+import { rememberedFile, rememberFile } from './remembered.ts';
 import { useRun } from './use-run.ts';
 
 interface PreparationProps {
