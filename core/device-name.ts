@@ -12,7 +12,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** Enough to recognise one's own: "Firefox, Windows". */
+/** Returns enough to recognise one's own device: "Firefox, Windows". */
 export function deviceName(userAgent: string): string | undefined {
   const find = (known: [RegExp, string][]) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
   return [find(browsers), find(systems)].filter(Boolean).join(', ') || undefined;

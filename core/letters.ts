@@ -6,7 +6,7 @@ for (const [letter, ...variants] of ['aÆæƏə', 'oŒœØø', 'dÐðĐđ', 'lŁ
   for (const variant of variants) plain[variant] = letter!;
 const known = new RegExp(`[${Object.keys(plain).join('')}]`, 'g');
 
-/** "Łódź" as "Lodz", also where its accents are characters of their own, as in files of a Mac. */
+/** Turns "Łódź" into "Lodz", even if its accents are separate characters, as in files from a Mac. */
 export function plainLetters(text: string): string {
   return text
     .normalize('NFKD')

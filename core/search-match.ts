@@ -37,7 +37,7 @@ function wordsOf(text: string): string[] {
 /** A text in all spellings that are compared, each made once. */
 interface Folded {
   words: readonly string[];
-  /** All words as one. */
+  /** All words joined into one. */
   code: string;
   /** The digits behind the country's code and zero. */
   phone: string;
@@ -51,7 +51,7 @@ function fold(text: string): Folded {
 
 const weights: Record<SearchedText['kind'], number> = { name: 4, code: 3, phone: 3, word: 2, through: 1 };
 
-/** The search in the database takes as many, the longest. */
+/** The search in the database uses the same number of words, the longest ones. */
 const mostTokens = 8;
 
 /** Each typed word counts by the text that it fits best. */
@@ -59,7 +59,7 @@ export function findMatch(q: string, texts: readonly SearchedText[]): Match {
   return runNow(matchText(q, texts));
 }
 
-/** The same in steps: one per text, and one per typed word and text. */
+/** Works like `findMatch`, in steps: one per text, and one per typed word and text. */
 export function* matchText(q: string, texts: readonly SearchedText[]): Steps<Match> {
   const folded: Folded[] = [];
   for (const { text } of texts) {
@@ -90,14 +90,14 @@ export function tokensOf(q: string): string[] {
   return /^[+0][\d\s()/.-]{5,}$/.test(asked) ? [asked] : asked.split(/\s+/).filter(Boolean);
 }
 
-/** The longest, in the order in which they were typed. */
+/** The longest words, in the order in which they were typed. */
 function rankedTokens(q: string): Folded[] {
   const tokens = tokensOf(q).map(fold);
   const longest = tokens.toSorted((one, other) => other.code.length - one.code.length).slice(0, mostTokens);
   return tokens.filter((token) => longest.includes(token));
 }
 
-/** From 0 to 1: equal, begins so, contains it, resembles it. */
+/** Rates the fit from 0 to 1: an equal text first, then a beginning, a part, and a resemblance. */
 function fitOf(token: Folded, text: Folded, kind: SearchedText['kind']): number {
   if (token.code === '') return 0;
   if (kind === 'phone') return fitOfStart(token.phone, text.phone) || fitOfWords(token, text);

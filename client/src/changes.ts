@@ -20,7 +20,7 @@ export interface FollowOptions extends ChangeQuery, CallOptions {
   cursor: CursorStore;
   /** Start while no position is kept: `'now'` leaves out earlier changes. Defaults to the beginning. */
   after?: string;
-  /** How long to wait when nothing has happened, 5 seconds by default. */
+  /** Seconds to wait when nothing has happened, 5 by default. */
   pollSeconds?: number;
 }
 

@@ -26,7 +26,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 export interface CreateOptions extends WriteOptions {
-  /** Made by the client if absent. Pass your own to repeat a creation after a restart of your program. */
+  /** The client makes one if absent. Pass your own to repeat a creation after a restart of your program. */
   idempotencyKey?: string;
 }
 
@@ -121,7 +121,7 @@ export function openCollection<Of extends Kind>(
       : `/${collection}/by-external-id/${encodeURIComponent(reference.externalId)}`;
 
   return {
-    // With `fields` the service answers what the types choose.
+    // The cast is safe: with `fields`, the service returns the members that the types choose.
     ...(openList(http, `/${collection}`) as ObjectList<Item, Of['query']>),
     // The overloads say which answer belongs to which options.
     // biome-ignore lint/suspicious/noExplicitAny: one function serves both overloads

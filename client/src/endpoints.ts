@@ -11,11 +11,11 @@ export type WebhookPatch = Schemas['WebhookPatch'];
 export interface Webhooks {
   list(options?: CallOptions): Promise<Webhook[]>;
   get(id: string, options?: CallOptions): Promise<Webhook>;
-  /** Answers with the secret, which is shown only here: store it safely. Repetitions send the same Idempotency-Key. */
+  /** Returns the secret, which is shown only here: store it safely. Retries send the same Idempotency-Key. */
   create(webhook: NewWebhook, options?: Omit<CreateOptions, 'dryRun'>): Promise<Schemas['WebhookSecret']>;
   change(id: string, patch: WebhookPatch, options?: CallOptions): Promise<Webhook>;
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Sends a message of type `stamm.test` now, and answers what the receiver answered. */
+  /** Sends a message of type `stamm.test` now, and returns the receiver's answer. */
   test(id: string, options?: CallOptions): Promise<Schemas['WebhookTestResult']>;
 }
 

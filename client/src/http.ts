@@ -1,4 +1,4 @@
-// One request: headers, retries that are safe, and failures as StammError.
+// Sends one request: headers, safe retries, and failures as StammError.
 import { notFromStamm, requestIdOf, StammError, toStammError } from './error.ts';
 
 export interface StammOptions {
@@ -9,9 +9,9 @@ export interface StammOptions {
   language?: 'en' | 'de';
   /** Name of your system, kept with every write; `changes` can leave out what it wrote itself. */
   origin?: string;
-  /** How often a failed request is repeated, 4 by default. */
+  /** Number of retries of a failed request, 4 by default. */
   maxRetries?: number;
-  /** How long to wait for an answer, 60 seconds by default. */
+  /** Milliseconds to wait for an answer, 60,000 by default. */
   timeoutMs?: number;
   /** Called with every answer, for your log: fields that were ignored, and calls that will end. */
   onResponse?: (response: StammResponse) => void;
@@ -21,7 +21,7 @@ export interface StammOptions {
 /** Facts about an answer beside its body. */
 export interface StammResponse {
   method: string;
-  /** Without the query, which may hold what was searched for. */
+  /** The path without the query, which can hold search terms. */
   path: string;
   status: number;
   requestId: string | undefined;
@@ -48,13 +48,13 @@ export interface Call extends CallOptions {
   contentType?: string;
   /** A repetition would be refused or act twice where the first attempt was carried out but not answered. */
   isUnsafe?: boolean;
-  /** How often it is repeated, if not `maxRetries` times. */
+  /** Number of retries, if not `maxRetries`. */
   retries?: number;
   /** The body of the answer takes as long as it needs. */
   isStream?: boolean;
 }
 
-/** Sent unchanged. */
+/** A body that is sent unchanged. */
 export type RawBody = ReadableStream<Uint8Array> | Blob;
 
 export interface Http {
@@ -66,7 +66,7 @@ export interface Http {
   attempt(call: Call & { rawBody?: RawBody; duplex?: 'half' }): Promise<Response>;
   /** Throws the error if the call is not repeated. */
   waitBeforeRetry(error: unknown, attempt: number, call: Call): Promise<void>;
-  /** How often a request is repeated. */
+  /** Number of retries of a request. */
   maxRetries: number;
 }
 
@@ -101,7 +101,7 @@ export function openHttp(options: StammOptions): Http {
     let response: Response;
     try {
       response = await ask(url, { ...init, ...more });
-      // The time is for the body, too: it is read here, and a connection that breaks in it is one that failed.
+      // The timeout covers the body too: it is read here, and a broken connection counts as a failure.
       if (!call.isStream && !call.rawBody) response = await readWhole(response);
     } catch (cause) {
       call.signal?.throwIfAborted();

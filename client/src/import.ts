@@ -1,4 +1,4 @@
-// Many objects: lines go out while their results come in.
+// Imports many objects: lines go out while their results come in.
 import type { components } from './api-types.ts';
 import { type ErrorCode, notFromStamm, requestIdOf, StammError } from './error.ts';
 import {
@@ -41,7 +41,7 @@ export type ImportLines = Source | (() => Source);
 export interface ImportOptions extends CallOptions {
   mode?: 'each' | 'all-or-nothing';
   dryRun?: boolean;
-  /** Made by the client if absent. Under the same key, lines that are stored already are not stored again. */
+  /** The client makes one if absent. Under the same key, lines that are stored already are not stored again. */
   idempotencyKey?: string;
 }
 
@@ -69,7 +69,7 @@ export function openImport(http: Http): Import {
       query: { mode, dryRun },
       headers: { 'Idempotency-Key': idempotencyKey, Accept: 'application/x-ndjson' },
       contentType: 'application/x-ndjson',
-      // Twice as often as other calls: a restart of the service takes a while. What has been read of other lines is gone.
+      // Retry twice as often as other calls: a restart of the service takes a while. A stream cannot be sent again.
       retries: canRepeat ? http.maxRetries * 2 : 0,
       signal,
     };

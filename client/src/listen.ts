@@ -1,4 +1,4 @@
-// Webhooks for a developer's machine: what the feed brings is signed and sent to a local address, as Stamm would send it.
+// Webhooks for a developer's machine: signs changes of the feed and sends them to a local address, as Stamm would.
 import { type Change, type ChangeQuery, openChanges } from './changes.ts';
 import { openHttp, pause, type StammOptions } from './http.ts';
 import { isSecret, signWebhook } from './webhooks.ts';

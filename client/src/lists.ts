@@ -31,7 +31,7 @@ type Parts<Query> = {
 export interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
-  /** With `count: true`; null if `truncated`. */
+  /** Present with `count: true`; null if `truncated`. */
   total?: number | null;
   /** Whether a search has too many matches: the pages hold some of them. */
   truncated?: true;

@@ -15,7 +15,7 @@ export interface WebhookRequest {
   headers: Headers | Record<string, string | string[] | undefined>;
   /** The bytes or the text of the body as it arrived, not parsed and written again. */
   body: string | Uint8Array;
-  /** By how much the clocks may differ, 300 by default. */
+  /** Seconds by which the clocks can differ, 300 by default. */
   toleranceSeconds?: number;
 }
 

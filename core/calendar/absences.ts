@@ -1,4 +1,4 @@
-// Who comes while an employee is absent: the substitute, that one's substitute, or nobody.
+// Finds who comes while an employee is absent: a substitute, the substitute's substitute, or nobody.
 import { fromDayNumber, remember } from './calendar-days.ts';
 
 export interface Absence {
@@ -11,17 +11,17 @@ export interface Absence {
 /** The employee who comes on a day in place of this one. Undefined if everybody concerned is absent. */
 export type Cover = (employeeId: string, day: number) => string | undefined;
 
-/** Substitutes of substitutes: more is a mistake. */
+/** A longer chain of substitutes is a mistake. */
 const longestChain = 50;
 
-/** Somewhat more than a request asks for. */
+/** Slightly more days than one request asks for. */
 const maxDays = 100;
 
-/** Asked once for each employee and day: a day has many visits of one employee. */
+/** Looks up each employee and day once: a day has many visits of one employee. */
 export function toCover(absences: readonly Absence[]): Cover {
   if (absences.length === 0) return (employeeId) => employeeId;
 
-  /** By employee who is absent, whom the absences name. */
+  /** Maps the employees who are absent on a day to their substitutes. */
   const absentOn = remember((day: number) => {
     const date = fromDayNumber(day);
     const substitutes = new Map<string, Set<string | undefined>>();
@@ -36,7 +36,7 @@ export function toCover(absences: readonly Absence[]): Cover {
     const substitutes = absentOn(day).get(employeeId);
     if (!substitutes) return employeeId;
     for (const substitute of substitutes) {
-      // Two who cover each other, both absent, cover nobody.
+      // Two absent people who cover each other cover nobody.
       if (substitute === undefined || asked.has(substitute)) continue;
       if (asked.size >= longestChain) return undefined;
       const found = find(substitute, day, asked);

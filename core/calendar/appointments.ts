@@ -5,7 +5,7 @@ import { type Span, toMinutes } from './open-windows.ts';
 
 export const appointmentStatuses = ['PROPOSED', 'CONFIRMED', 'CANCELLED'] as const;
 
-/** As the API returns it. */
+/** An appointment as the API returns it. */
 export interface Appointment {
   readonly id: string;
   readonly date: string;

@@ -5,7 +5,7 @@ export interface LoadedVisit {
   /** Minutes since the day began, if the time is agreed. */
   readonly start?: number | undefined;
   readonly durationInMinutes: number;
-  /** Kept free before it. */
+  /** Minutes that are kept free before the visit. */
   readonly preparationInMinutes: number;
 }
 

@@ -1,4 +1,4 @@
-// How long a span of wall-clock time really is, on days with a change of the clocks too.
+// Measures how long a span of wall-clock time really is, including on days when the clocks change.
 import { remember } from './calendar-days.ts';
 import type { Span } from './open-windows.ts';
 

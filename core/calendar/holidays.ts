@@ -10,7 +10,7 @@ export interface Holiday {
 /** Days of the form YYYY-MM-DD. */
 export type Holidays = (day: string) => Holiday | undefined;
 
-/** In small letters: a zone has many spellings. */
+/** Zone names are in lower case here, because a zone has many spellings. */
 const countriesOfZones: Record<string, string> = {
   'europe/berlin': 'DE',
   'europe/busingen': 'DE',

@@ -77,7 +77,7 @@ function writeInterval(item: AttendingInterval, language: TextLanguage): string 
 interface Part extends Partial<AttendingInterval> {
   /** Weeks of the month, each of which becomes an interval of its own. */
   weeks?: number[];
-  /** How many days the text must name. */
+  /** Number of days that the text must name. */
   dayCount?: number;
 }
 type Found = Part | undefined;

@@ -70,10 +70,7 @@ export interface OpenHours {
 
 const knownHours = new WeakMap<readonly unknown[], OpenHours>();
 
-/**
- * From items as they are stored, of which some can have another shape. A list is read once, also where several sites have
- * it.
- */
+/** Reads items as they are stored; some can have another shape. A list that several sites share is read once. */
 export function* readOpenHours(items: readonly unknown[]): Steps<OpenHours> {
   const known = knownHours.get(items);
   if (known) return known;
@@ -139,7 +136,7 @@ function joinSpans(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** When an interval allows a visit. */
+/** The times at which an interval allows a visit. */
 export interface Times {
   start: number;
   /** Undefined if nothing ends it. */

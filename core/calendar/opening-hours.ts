@@ -11,7 +11,7 @@ export interface OpeningHours {
   validUntil?: string;
 }
 
-/** After schema.org's OpeningHoursSpecification. Several items of a day are breaks; closing before opening is the next day. */
+/** Follows schema.org's OpeningHoursSpecification. Several items of a day describe breaks. */
 export const openingHoursShape: ObjectShape = {
   type: 'object',
   title: 'OpeningHours',

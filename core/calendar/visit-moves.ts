@@ -14,21 +14,21 @@ export interface MovableDays {
 /** A visit looks for a day, a free day looks for a visit. */
 const [visit, freeDay] = [1, -1];
 
-/** Round by round a day later, a day earlier, two days later, two days earlier … */
+/** The rounds try one day later, one day earlier, two days later, two days earlier, and so on. */
 function shiftOf(round: number): number {
   const distance = (round >> 1) + 1;
   return round % 2 === 0 ? distance : -distance;
 }
 
 /**
- * In each round, every visit without a day asks for the one that is so far away, and gets it if it is free. So the nearest
- * visit gets a day, and of two the earlier one. The rounds before decide about a round, so an answer depends on a bounded
- * number of days around it and on no range that somebody asks for.
+ * Each round has a distance: a visit without a day takes the free day that is so far away. The nearest visit gets a day
+ * first; at the same distance, the earlier visit does. A result depends on earlier rounds only, so on a bounded number
+ * of days and not on the requested range.
  */
 export class Moves {
   readonly #days: MovableDays;
   readonly #rounds: number;
-  /** By day: how many rounds found nothing, or `~round` of the one that found something. */
+  /** Per day: the number of rounds that found nothing, or `~round` for the round that found something. */
   readonly #states = new DayBytes();
 
   constructor(toleranceInDays: number, days: MovableDays) {

@@ -272,7 +272,7 @@ const site = fc
   .map((value) => value as Partial<VisitSite>);
 const holidayRule = fc.constantFrom(...holidayRules);
 
-/** Written apart from the code that is tested. */
+/** An implementation that is independent of the tested code. */
 function isOpenAt(items: OpeningHours[], day: number, minute: number): boolean {
   return [0, -1].some((shift) => {
     const here = day + shift;

@@ -43,9 +43,9 @@ export function takesPlace(status: VisitStatus): boolean {
 }
 
 export interface VisitSite {
-  /** As stored: items of another shape are not planned with. */
+  /** Items as they are stored. The plan ignores items of another shape. */
   readonly attendingIntervals: readonly unknown[];
-  /** As stored. None means unknown, not closed. */
+  /** Items as they are stored. An empty list means unknown hours, not a closed site. */
   readonly openingHours: readonly unknown[];
   readonly validFrom?: string | undefined;
   readonly validUntil?: string | undefined;
@@ -55,28 +55,28 @@ export interface VisitSite {
   readonly hasEmployee: boolean;
   /** Its own position, or an approximate one. */
   readonly hasPosition: boolean;
-  /** Those of the days in question, and those that replace visits of these days. */
+  /** Appointments on the days in question, and those that replace visits of these days. */
   readonly appointments?: readonly Appointment[];
 }
 
 export interface PlannedVisit {
-  /** YYYY-MM-DD. Of a skipped visit, the day on which it would be. */
+  /** YYYY-MM-DD. A skipped visit has the day on which it would be. */
   date: string;
   status: VisitStatus;
   /** The day that the interval names. An extra appointment has none. */
   plannedDate?: string;
   /** The planned day, if it is another one. */
   movedFrom?: string;
-  /** Why it is moved or skipped. */
+  /** The reason why the visit is moved or skipped. */
   reason?: VisitReason;
   /** The holiday that moves or skips the visit, or on which it is kept. */
   holiday?: Holiday;
-  /** None means that no times are known, or that the visit is skipped. */
+  /** An empty list means that no times are known, or that the visit is skipped. */
   windows: VisitWindow[];
   durationInMinutes?: number | undefined;
   /** Source of calculated visits. */
   interval?: AttendingInterval;
-  /** Which of the site's known intervals it is. An extra appointment has none. */
+  /** Index of the interval among the site's known ones. An extra appointment has none. */
   rule?: number;
   /** Appointments that replace a calculated visit, or add one. */
   appointment?: Appointment;
@@ -89,22 +89,22 @@ export interface VisitPlan {
   readonly appointments: AppointmentDays;
   readonly holidays: Holidays;
   readonly holidayRule: HolidayRule;
-  /** Read with the first day that asks: most sites have no visit on the days in question. */
+  /** The first day that needs the hours reads them: most sites have no visit on the days in question. */
   hours?: OpenHours;
   /** Facts about days. A day asks for the same days as its neighbours do. */
   known: KnownDays;
 }
 
 interface KnownDays {
-  /** Rules with the same times share it. */
+  /** Rules with the same times share an entry. */
   readonly looks: Map<string, LookAt>;
-  /** By the index of a rule. */
+  /** Each entry has the index of its rule. */
   readonly rules: RuleDays[];
   /** Days that were looked at since the last step, those with many opening hours counted several times. */
   looked: number;
 }
 
-/** Less than a millisecond. */
+/** This many looks take less than a millisecond. */
 const looksPerStep = 2000;
 const looksPerAppointment = 100;
 

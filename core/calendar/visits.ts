@@ -30,7 +30,7 @@ export interface AttendingInterval {
   toleranceInDays?: number;
 }
 
-/** After JSCalendar's recurrence rule. */
+/** Follows JSCalendar's recurrence rule. */
 export const attendingIntervalShape: ObjectShape = {
   type: 'object',
   title: 'AttendingInterval',
@@ -80,7 +80,7 @@ type NamesDay = (day: number, here: DayParts) => boolean;
 /** An interval of a site, read once. */
 export interface Rule {
   interval: AttendingInterval;
-  /** Among the known intervals of the site. */
+  /** Index of the interval among the known ones of the site. */
   index: number;
   names: NamesDay;
   tolerance: number;
@@ -100,7 +100,7 @@ interface Visited {
 const itemsPerStep = 10;
 const knownIntervals = new WeakMap<readonly unknown[], readonly AttendingInterval[]>();
 
-/** A list is checked once, also where several sites have it. */
+/** Checks a list once, even if several sites share it. */
 function* checkIntervals(items: readonly unknown[]): Steps<readonly AttendingInterval[]> {
   const known = knownIntervals.get(items);
   if (known) return known;
@@ -141,7 +141,7 @@ export function toNamedDays(interval: AttendingInterval, anchor: number): NamesD
   const days = dayNames.map((name) => byDay.includes(name));
   const months = new Set(byMonth.length === 0 ? allMonths : byMonth);
   const isDivisible = (distance: number) => distance % step === 0;
-  // All named days of the month or year; without named days, the first day decides.
+  // Take all named days of the month or year. Without named days, the first day decides.
   const isRightDay = (here: DayParts) => {
     if (hasDays) return true;
     if (weekOfMonth !== undefined) return here.weekday === first.weekday;

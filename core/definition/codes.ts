@@ -1,6 +1,6 @@
 // Codes that server and web app both know by name.
 
-/** Why something is on the attention list. */
+/** Reasons for an entry on the attention list. */
 export const attentionCodes = [
   'unresolved_reference',
   'pending_reference',
@@ -17,7 +17,7 @@ export const attentionCodes = [
 
 export type AttentionCode = (typeof attentionCodes)[number];
 
-/** Why a webhook delivery got no answer. */
+/** Reasons why a webhook delivery got no answer. */
 export type DeliveryError =
   | 'address_refused'
   | 'https_required'

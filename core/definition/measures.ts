@@ -1,7 +1,7 @@
 // Numbers with their units, as people write them: "ca. 1,20 m", "3 Monate zum Quartalsende".
 import type { ThousandsMark } from '../table/cells.ts';
 
-/** By the end of a field's name: how much one of each unit is. */
+/** Factors of the units that a field accepts, by the end of the field's name. */
 const units: readonly [end: RegExp, units: readonly [unit: RegExp, factor: number][]][] = [
   [
     /InCm$/,

@@ -26,7 +26,7 @@ export function nameOf(definition: Described, entity: Record<string, unknown>): 
   return candidates.find((name): name is string => typeof name === 'string' && name.trim() !== '');
 }
 
-/** In a table, the name of an object that has none, or that is gone. Its id is in a column of its own. */
+/** Stands in for the name of an object that has none, or that is gone. The id has a column of its own. */
 export const namelessTitles = { de: '(ohne Namen)', en: '(no name)' };
 
 export function isNameless(name: string): boolean {

@@ -3,7 +3,7 @@ export interface MapCluster {
   lat: number;
   lng: number;
   count: number;
-  /** How many of them are placed by postcode or town. */
+  /** Number of sites that are placed by postcode or town. */
   approximate?: number;
   /** Set for a single site. */
   id?: string;

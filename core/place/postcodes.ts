@@ -19,7 +19,7 @@ export interface PostalAddress {
 
 export interface Town extends Position {
   name: string;
-  /** How many postcodes it has, which says how large it is. */
+  /** Number of its postcodes, which shows how large the town is. */
   postcodes: number;
 }
 
@@ -87,7 +87,7 @@ export function listTowns(): Town[] {
   return [...index.byTown.values()].flat().toSorted((one, other) => other.postcodes - one.postcodes);
 }
 
-/** Those of one company are left out: they are mailboxes, not areas. */
+/** Leaves out postcodes of a single company: they are mailboxes, not areas. */
 export function listPostcodes(): ({ code: string } & Position)[] {
   index ??= readTable();
   return [...index.byCode].flatMap(([code, places]) =>

@@ -26,7 +26,7 @@ export const guessKinds = [
 
 export type GuessKind = (typeof guessKinds)[number];
 
-/** What only the whole file shows. */
+/** Facts that only the whole file reveals. */
 export interface FileFacts {
   /** Keys of postcodes that lost their zero. */
   shortZips: ReadonlySet<string>;
@@ -34,14 +34,14 @@ export interface FileFacts {
   monthFirst: ReadonlySet<number>;
 }
 
-/** How the cells of one import are read. */
+/** Rules for reading the cells of one import. */
 export interface CellRules {
   facts: FileFacts;
   /** Guesses that a person took back. */
   refused: ReadonlySet<string>;
-  /** Most characters of the comment, which takes what cannot be read; none without a comment. */
+  /** Maximum length of the comment, which takes unreadable text; 0 without a comment. */
   commentLength: number;
-  /** Of the notes in the comment. */
+  /** Language of the notes in the comment. */
   language: 'de' | 'en';
   /** Whether rows change objects that were exported: their cells are as stored. */
   isExport: boolean;
@@ -50,9 +50,9 @@ export interface CellRules {
 export interface CellReading {
   value: unknown;
   kind?: GuessKind;
-  /** What the cell was read as, for people. */
+  /** The meaning of the cell, written for people. */
   shown?: string;
-  /** What could not be read and belongs into the comment. */
+  /** Text that could not be read and belongs in the comment. */
   note?: string;
 }
 
@@ -266,7 +266,7 @@ function guessRhythm(text: string, { column: { field } }: CellPlace, { language 
   return value && { value, shown: writeList(field.knownItem, value, '', language) };
 }
 
-/** Of two addresses or numbers in one cell the first counts. The comment has the rest. */
+/** Takes the first of two addresses or numbers in one cell. The comment gets the rest. */
 function guessFirst(
   text: string,
   { column: { field, titles } }: CellPlace,
@@ -297,7 +297,7 @@ function guessNo(text: string, { column: { field } }: CellPlace) {
 
 const negation = /^(?:kein|ohne|nicht|fehlt|entfällt|no\b|not\b|none\b|without)/i;
 
-/** What says more than yes or no is kept, and means yes where one is required. */
+/** Keeps a text that says more than yes or no. A required flag becomes yes, unless the text is a negation. */
 function guessComment(
   text: string,
   { column: { field, titles } }: CellPlace,

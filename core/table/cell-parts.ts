@@ -4,7 +4,7 @@ export interface Parts {
   kind: 'town' | 'street' | 'person' | 'address';
   /** Postcode and town, street and house number, first and last name, or all of an address. */
   paths: readonly string[];
-  /** Where the salutation of a person goes. */
+  /** Path of the field for a person's salutation. */
   salutationPath?: string;
   /** "Petersen Anke", without a comma. */
   isLastFirst?: boolean;
@@ -52,7 +52,7 @@ const numberBeforeStreet = new RegExp(
   `^(${number}),? ((?:rue|avenue|av\\.|chemin|ch\\.|route|place|quai|boulevard|impasse|allée|via|viale|piazza) .+|[^\\d,]+ (?:road|rd\\.?|street|avenue|ave\\.?|lane|drive|square|terrace|way|close))$`,
   'i',
 );
-/** Their number is a part of the name. */
+/** Streets and post boxes whose number is a part of the name. */
 const numberedName =
   /^(?:postfach|pf|p\.? ?o\.? ?box|postbus|case postale|schließfach)(?![a-z])|(?:^| )[abl] ?\d+$/i;
 

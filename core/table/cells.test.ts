@@ -62,7 +62,7 @@ const numbers: [cell: string, withPoint: string, withComma: string][] = [
   ['007', '7', '7'],
   ['1,5', '1.5', '1.5'],
   ['1.5', '1.5', '1.5'],
-  // Only here the mark of thousands decides.
+  // The thousands mark decides only about these two cells.
   ['1.234', '1234', '1.234'],
   ['1,234', '1.234', '1234'],
   ['1.234,50', '1234.50', '1234.50'],

@@ -33,7 +33,7 @@ export function toFieldValue(
   }
   switch (field.kind) {
     case 'text':
-      // Not a text, so validation rejects it.
+      // An object is not a text, so validation rejects it.
       return spreadsheetError.test(text.trim()) ? { error: text.trim() } : text;
     case 'choice':
       return toChoice(field, text);
@@ -57,7 +57,7 @@ export function toFieldValue(
   }
 }
 
-/** Shown by a formula without a result, in German and English, and by a number in too narrow a column. */
+/** Error texts of formulas, in German and English, and the marks of a number in too narrow a column. */
 const spreadsheetError =
   /^#(N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|DIV\/0!|NAME\?|NUM!|ZAHL!|NULL!|SPILL!|ÜBERLAUF!|CALC!|KALK!|##+)$/i;
 

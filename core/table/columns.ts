@@ -9,28 +9,28 @@ export interface ImportColumn {
   path: string;
   field: Field;
   titles: Titles;
-  /** Of a column that names an object as people do: the path of the reference that it becomes. */
+  /** Set for a column that names an object as people do: the path of the reference that it fills. */
   namedPath?: string;
-  /** Of a column that holds two fields. */
+  /** Set for a column that holds two fields. */
   parts?: Parts;
-  /** Of a column that names the owner of another object: the reference to that object. */
+  /** Set for a column that names the owner of another object: the reference to that object. */
   narrows?: string;
-  /** Of a column that completes the text of another field. */
+  /** Set for a column that completes the text of another field. */
   adds?: Addition;
 }
 
 export interface Addition {
   path: string;
-  /** Behind the text, where it would be empty, before a text of digits, the title of a person, or read with a list. */
+  /** Place of the text: after the field, in an empty field, before digits, as a title, or in a list. */
   how: 'behind' | 'instead' | 'before' | 'title' | 'within';
-  /** Before the cell, unless it is there. */
+  /** A word to put before the cell, unless the cell begins with it. */
   word?: string;
 }
 
 /** The object's own id, by which an export finds its way back. */
 export const idColumn = ownColumn('uuid', 'id', { de: 'ID', en: 'Id' });
 
-/** The version that was exported, by which an import tells what others changed since. */
+/** The exported version, which reveals what others changed since. */
 export const versionColumn = ownColumn('integer', 'version', { de: 'Version', en: 'Version' });
 
 /** A column that no definition names. */
@@ -42,7 +42,7 @@ function ownColumn(kind: Field['kind'], path: string, titles: Titles): ImportCol
   };
 }
 
-/** For each reference a column with the number or name of its object. */
+/** Makes a column for each reference, with the number or name of its object. */
 export function nameColumnsOf(definition: Definition): ImportColumn[] {
   return titledLeaves(definition.fields)
     .filter(({ field }) => field.reference)
@@ -298,7 +298,7 @@ function withHouseNumbers(
   });
 }
 
-/** Also a column "Name" without first names holds both, and an address without a postcode holds all of it. */
+/** Without first names, "Name" holds both names. Without postcode and town, an address holds everything. */
 function withPairs(
   definition: Definition,
   titles: readonly string[],
@@ -415,7 +415,7 @@ const addressKind =
 const addressPrefix = new RegExp(`${addressKind.source}(?:adressen?|anschrift|address)`);
 const addressSuffix =
   /(?:geschaeftlich|geschaeftl|dienstlich|dienstl|gesch|firma|zentrale|privat|work|office|main|1)$/;
-/** Only these keep their meaning with another word beside them. */
+/** Only these titles keep their meaning beside another word. */
 const addressTitles = new Set(
   [
     ...[
@@ -500,7 +500,7 @@ function withStandIns(
   });
 }
 
-/** Every title, folded, that some column of the office answers to. */
+/** Every title, folded, that matches some column of the office. */
 export function allTitles(definitions: readonly Definition[]): Set<string> {
   const columns = definitions.flatMap(officeColumnsOf);
   const usual = columns.flatMap(({ path }) => usualTitles[path] ?? []);
@@ -526,7 +526,7 @@ export function findDefinition(
   return best && best.count > (second?.count ?? 0) ? best.definition : undefined;
 }
 
-/** As a person would guess it: undefined if a required column is missing, or if two resources fit equally. */
+/** Guesses as a person would. Undefined if a required column is missing, or if two resources fit equally. */
 export function findGuessedDefinition(
   definitions: readonly Definition[],
   titles: readonly string[],

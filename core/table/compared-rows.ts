@@ -1,4 +1,4 @@
-// What a new row is compared by, with stored objects and with the rows before it.
+// Collects the values by which a new row is compared with stored objects and with earlier rows.
 import { valueAt } from '../definition/definition.ts';
 import { foldName } from '../definition/names.ts';
 
@@ -14,7 +14,7 @@ export interface ComparedRow {
   phone?: string;
 }
 
-/** The object that a row changes, or that the row is left out. */
+/** The object that a row changes, or the choice to leave the row out. */
 export type RowChoices = ReadonlyMap<number, string>;
 
 const paths: Readonly<Record<Exclude<keyof ComparedRow, 'row'>, readonly string[]>> = {

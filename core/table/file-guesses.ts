@@ -1,4 +1,4 @@
-// What the whole file shows about its cells, and which cells the import reads in another way than they are written.
+// Collects facts that only the whole file reveals, and cells that the import reads differently than written.
 
 import { judgeLostZero } from '../place/postcodes.ts';
 import { type FileFacts, type GuessKind, guessKinds, zipKey } from './cell-guesses.ts';
@@ -11,7 +11,7 @@ export interface ColumnGuess {
   kind: GuessKind;
   path: string;
   count: number;
-  /** Different ones, as written and as read. */
+  /** Distinct cells, as written and as read. */
   examples: { from: string; to: string }[];
 }
 

@@ -28,19 +28,19 @@ export function nameKey(path: string, name: string, owner?: string): string {
   return `${path} ${foldName(name)}${owner === undefined ? '' : `\n${foldName(owner)}`}`;
 }
 
-/** How rows become lines. */
+/** Rules for turning rows into lines. */
 export interface LinePlan {
   type: string;
   columns: ChosenColumns;
   mark: ThousandsMark | undefined;
   names?: KnownNames;
-  /** By column: each filled cell says yes, so an empty one says no. */
+  /** Marks the columns in which a filled cell means yes and an empty one means no. */
   onlyYes?: readonly boolean[];
   /** Values of fields that no column brings, for all rows. */
   fixed?: Readonly<Record<string, unknown>>;
   /** Paths of yes-or-no fields that no column brings: a new object has no for them. */
   silent?: readonly string[];
-  /** How cells are read that offices write in their own way. Without rules, each cell is taken as it is. */
+  /** Rules for cells that offices write in their own way. Without rules, each cell is taken as it is. */
   rules?: CellRules;
 }
 
@@ -144,13 +144,13 @@ function readAt(plan: LinePlan, cells: readonly Cell[], index: number): CellRead
 }
 
 interface WithinText {
-  /** As a list is written. */
+  /** The text in the notation of a list. */
   text: string;
   written: string;
   note: string;
 }
 
-/** Filled cells of columns that belong into a list: the weekday and the duration of visits. */
+/** Filled cells of columns that belong in a list: the weekday and the duration of visits. */
 function additionsWithin(plan: LinePlan, cells: readonly Cell[], path: string): WithinText[] {
   return plan.columns.flatMap((column, index) => {
     if (column?.adds?.how !== 'within' || column.adds.path !== path) return [];
@@ -161,7 +161,7 @@ function additionsWithin(plan: LinePlan, cells: readonly Cell[], path: string): 
   });
 }
 
-/** "45", "1 Std." and "0:45" as minutes. */
+/** Reads "45", "1 Std." and "0:45" as minutes. */
 function toMinutes(written: string, mark: ThousandsMark | undefined): string {
   const [, hours, minutes] = /^(\d{1,2}):(\d\d)(?::00)?$/.exec(written) ?? [];
   const number = hours
@@ -170,7 +170,7 @@ function toMinutes(written: string, mark: ThousandsMark | undefined): string {
   return number === undefined ? written : `${number} Min.`;
 }
 
-/** As many of the additions as make a list with the cell. The comment has the others. */
+/** Reads the cell with the additions that form a list with it. The comment gets the other additions. */
 function readTogether(
   rules: CellRules,
   place: CellPlace,
@@ -203,7 +203,7 @@ function textOf(columns: ChosenColumns, cells: readonly Cell[], path: string): s
   return unguardText(cellAt(columns, cells, path) ?? '');
 }
 
-/** What the rules change in a row, by the place of the column. */
+/** Lists what the rules change in a row, by the place of the column. */
 export function guessesIn(
   plan: LinePlan,
   cells: readonly Cell[],
@@ -257,7 +257,7 @@ function additionsIn(plan: LinePlan, cells: readonly Cell[]) {
   return [...added.values()].toSorted((one, other) => order.indexOf(one.how) - order.indexOf(other.how));
 }
 
-/** Only a lost zero and a word for nothing are read in another way. */
+/** Only lost zeros and words for nothing are read differently. Everything else stays as written. */
 function readAddition(plan: LinePlan, cells: readonly Cell[], index: number): CellReading {
   const reading = readAt(plan, cells, index);
   const isTaken = reading.kind === 'phoneZeros' || reading.kind === 'placeholders';
@@ -281,10 +281,10 @@ interface Unread {
   isList: boolean;
 }
 
-/** By these words the attention list finds comments with cells that could not be read. */
+/** The attention list finds comments with unread cells by these words. */
 export const unreadMarks = { de: 'Nicht gelesen:', en: 'Not read:' } as const;
 
-/** As many notes as the comment has room for. A list keeps its text itself; any other field is rejected with it. */
+/** Adds as many notes as the comment has room for. A list keeps its text itself; other fields are rejected. */
 function noteUnread({ rules }: LinePlan, data: Record<string, unknown>, unread: readonly Unread[]): void {
   if (!rules) return;
   const notes: string[] = [];

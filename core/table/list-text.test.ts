@@ -158,7 +158,7 @@ test('visit intervals are read as offices write them', () => {
     ['every other week', { frequency: 'WEEKLY', interval: 2 }],
   ];
   for (const [text, ...items] of cases) assert.deepEqual(readList('AttendingInterval', text), items, text);
-  // What these mean is not certain, so nothing is guessed.
+  // The meaning of these texts is not certain, so nothing is guessed.
   for (const text of ['2x wöchentlich', '3x im Monat', '5x im Jahr', 'nach Vereinbarung', 'gerade KW', 'Di'])
     assert.equal(readList('AttendingInterval', text), undefined, text);
 });

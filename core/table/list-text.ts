@@ -11,7 +11,7 @@ interface ListForm {
   read: (text: string) => unknown[] | undefined;
 }
 
-/** By the title of the item's known shape. */
+/** Forms by the title of the item's known shape. */
 const forms: Record<string, ListForm> = {
   OpeningHours: {
     isKnown: isOpeningHours,

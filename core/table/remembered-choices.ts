@@ -23,14 +23,14 @@ export function keyOfTitles(titles: readonly string[]): string | undefined {
 export interface FileChoices {
   definition: Definition;
   columns: ChosenColumns;
-  /** As entered in inputs, by the paths of fields that no column brings. */
+  /** Values as entered in inputs, by the paths of fields that no column brings. */
   fixed: Readonly<Record<string, unknown>>;
   refused: ReadonlySet<string>;
 }
 
 interface StoredChoices {
   type: string;
-  /** By the place of the title, the error column left out. */
+  /** Paths in the order of the titles, without the error column. */
   paths: (string | null)[];
   fixed: Record<string, unknown>;
   refused: string[];

@@ -11,12 +11,12 @@ interface Report {
   plan: LinePlan;
   titles: readonly string[];
   rows: readonly CsvRow[];
-  /** What is wrong with each row. */
+  /** The errors of each row. */
   sentences: ReadonlyMap<number, string>;
   language: 'de' | 'en';
 }
 
-/** The same columns with the errors in a last one, which the next import ignores. */
+/** Writes the same columns, with the errors in a last column that the next import ignores. */
 export function writeReport({ plan, titles, rows, sentences, language }: Report): Uint8Array<ArrayBuffer> {
   // The report of a report has one column of errors, not two.
   const kept = titles.flatMap((title, index) => (Object.values(errorTitles).includes(title) ? [] : [index]));
@@ -32,7 +32,7 @@ export function writeReport({ plan, titles, rows, sentences, language }: Report)
   );
 }
 
-/** Only the other rows of the file show how these cells are meant. */
+/** Only the other rows of the file reveal how these cells are meant. */
 const shownByFile: ReadonlySet<GuessKind> = new Set(['zipZeros', 'dates']);
 
 /** A number depends on the marks of its file, so it is written as one. */
@@ -48,7 +48,7 @@ function toReportCell(plan: LinePlan, { cells }: CsvRow, index: number): ReportC
   return { text: guess && shownByFile.has(guess.kind) ? (guess.shown ?? '') : unguardText(cell) };
 }
 
-/** A postcode needs its town, and nothing else another column. */
+/** A postcode needs its town. No other cell needs a second column. */
 function keepOnly({ columns }: LinePlan, index: number): LinePlan['columns'] {
   const isTown = columns[index]?.field.name === 'zipCode';
   return columns.map((column, place) =>

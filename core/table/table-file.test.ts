@@ -178,7 +178,7 @@ test('a total and notes below a table are left out, and never a row that may be 
   assert.deepEqual(await endOf('Zwischensumme Nord;;;30,50;', 'Ende;Weg 4;Trier;;'), [[5], true]);
   assert.deepEqual(await endOf('', 'Filialen Nord;;;;', 'Ende;Weg 4;Trier;;'), [[6], true]);
   assert.deepEqual(await endOf('-----;----;---;---;', '3 Kunden;;;;', 'Ende;Weg 4;Trier;;'), [[5, 6], true]);
-  // Not apart, a company of that name, an unknown note, or most of its fields.
+  // Keep rows directly below the data, company names, unknown notes, and rows with most fields filled.
   assert.deepEqual(await endOf('Filialen Nord;;;;', 'Ende;Weg 4;Trier;;'), [[], true]);
   assert.deepEqual(await endOf('Standard AG;;;;'), [[], true]);
   assert.deepEqual(await endOf('Stand: heute;;;;'), [[], true]);
@@ -186,7 +186,7 @@ test('a total and notes below a table are left out, and never a row that may be 
   assert.deepEqual(await endOf('', 'Hotel Stand;;;;'), [[], true]);
   assert.deepEqual(await endOf('Total;Weg 5;;12;'), [[], true]);
   assert.deepEqual(await endOf('Total;;Bonn;12;'), [[], true]);
-  // Too few columns or rows to tell.
+  // A table with too few columns or rows keeps all rows.
   const names = await inspectFile(new Blob(['Firma;Ort\nHotel;Köln\nMüller;Ulm\nTotal;\n']));
   assert.deepEqual([names.leftOut.notData, names.rowCount], [[], 3]);
   const single = await inspectFile(new Blob([`${titles}\n${data[0]}\nSumme;;;10,50;\n`]));

@@ -9,7 +9,7 @@ import { isWorkbook, readWorkbook, type Sheet, WorkbookTooLarge } from './workbo
 export interface TableFile {
   /** Missing for a sheet of a workbook. */
   encoding?: Encoding;
-  /** Of the file, and of the report on it. */
+  /** Separator of the file, and of the report on it. */
   separator: Separator;
   /** Numbers of a workbook are typed, so a single mark in a text is a decimal mark. */
   thousandsMark: ThousandsMark | undefined;
@@ -21,11 +21,11 @@ export interface TableFile {
   titleRow: number;
   /** The first rows that hold something: a person can say which of them has the titles. */
   firstRows: CsvRow[];
-  /** By column: each filled cell says yes, so an empty one says no. */
+  /** Marks the columns in which a filled cell means yes and an empty one means no. */
   onlyYes: boolean[];
   /** Rows that hold something, without the titles. */
   rowCount: number;
-  /** The first of them. */
+  /** The first of these rows. */
   head: CsvRow[];
   leftOut: LeftOutRows;
 }
@@ -34,9 +34,9 @@ export interface TableFile {
 export interface OpenTable {
   table: TableFile;
   readRows: () => AsyncIterable<CsvRow[]>;
-  /** Another sheet of the same workbook. */
+  /** Opens another sheet of the same workbook. */
   chooseSheet?: (name: string) => Promise<OpenTable>;
-  /** The same rows with their titles in another row, or with none (zero). */
+  /** Opens the same rows with the titles in another row, or with none (zero). */
   chooseTitleRow: (titleRow: number) => Promise<OpenTable>;
 }
 
@@ -73,7 +73,7 @@ export async function openTable(file: Blob, { pastedMark, knownTitles }: Reading
   return openCsv(read, { encoding, separator }, { pastedMark, knownTitles });
 }
 
-/** Rows of a CSV that are read elsewhere. */
+/** Opens a CSV whose rows are read elsewhere. */
 export async function openCsv(
   read: () => AsyncIterable<CsvRow[]>,
   { encoding, separator }: { encoding: Encoding; separator: Separator },
@@ -83,7 +83,7 @@ export async function openCsv(
   return openRows(read, format, await findTitles(read(), knownTitles));
 }
 
-/** With the titles where they were found, or where a person says they are. */
+/** Takes the titles from the row where they were found, or from a person's choice. */
 async function openRows(
   read: () => AsyncIterable<CsvRow[]>,
   format: Pick<TableFile, 'encoding' | 'separator' | 'thousandsMark' | 'sheets' | 'sheet'>,
@@ -132,7 +132,7 @@ async function openWorkbook(file: Blob, knownTitles?: ReadonlySet<string>): Prom
 interface FoundTitles {
   titleRow: number;
   firstRows: CsvRow[];
-  /** How many of the titles an import knows. */
+  /** Number of titles that an import knows. */
   knownCount: number;
 }
 
@@ -156,7 +156,7 @@ async function findTitles(
   return { titleRow: (best.known > 1 ? best.row : first).number, firstRows, knownCount: best.known };
 }
 
-/** In a merged head, a column may have its title in the row above. */
+/** A merged head can have the title of a column in the row above. */
 function titlesIn({ number, cells }: CsvRow, above?: CsvRow): string[] {
   const upper = above?.number === number - 1 ? above.cells : [];
   return cells.map((cell, index) => toTitle(cell) || toTitle(upper[index] ?? null));

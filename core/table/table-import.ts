@@ -1,4 +1,4 @@
-// From an opened table to the lines of an import, for the web app and the command line.
+// Turns an opened table into the lines of an import, for the web app and the command line.
 
 import type { Definition } from '../definition/definition.ts';
 import { isNameless } from '../definition/names.ts';
@@ -18,7 +18,7 @@ import {
 import type { OpenTable, TableFile } from './table-file.ts';
 import { isFilled } from './table-rows.ts';
 
-/** Without titles, totals and notes. */
+/** Yields the rows without titles, totals and notes. */
 export async function* dataRows({ table, readRows }: OpenTable): AsyncGenerator<CsvRow> {
   const { notData, repeatedHead } = table.leftOut;
   const leftOut = new Set([...notData.map(({ number }) => number), ...repeatedHead]);
@@ -88,9 +88,9 @@ function hasIds(columns: ChosenColumns): boolean {
 export interface NamedCell {
   column: ImportColumn;
   name: string;
-  /** Whose object it is, where the file says so. */
+  /** Name of the object's owner, if the file has it. */
   owner?: string | undefined;
-  /** How many rows have it. */
+  /** Number of rows that have the name. */
   rows: number;
 }
 

@@ -20,7 +20,7 @@ const notes =
 /** A row of lines is a border. */
 const border = /^[-=_*~#–—.]{3,}$/;
 
-/** How many of the last rows can be below the table. */
+/** Number of last rows that can be below the table. */
 const maxEndRows = 8;
 
 export interface LeftOutRows {
@@ -130,7 +130,7 @@ function isHeading(row: CsvRow, next: CsvRow, width: number): boolean {
   );
 }
 
-/** By column: how many rows fill it. */
+/** Number of rows that fill each column. */
 type FilledCounts = readonly number[];
 
 /**

@@ -1,5 +1,5 @@
-// What offices and the exports of their programs call a column, by the path of its field. Where two resources use the same word
-// for different fields, each finds its own path.
+// Column titles that offices and their programs use, by the path of the field. If two resources use the same word for
+// different fields, each finds its own path.
 
 const customer = [
   ...[

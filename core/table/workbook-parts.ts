@@ -54,7 +54,7 @@ function toLetters(column: number): string {
 
 const numberCell = /<((?:\w+:)?)c(\s[^<>]*[^/<>])>((?:(?!<\/?(?:\w+:)?c[\s/>]).)*)<\/\1c>/gs;
 
-/** How a style shows a number: in percent, or with this many digits. */
+/** The way in which a style shows a number: in percent, or with this many digits. */
 export type NumberStyle = 'percent' | number;
 
 /** Excel keeps 19 % as 0.19 and 01067 as 1067. Only the format of the cell tells, so the cell becomes the text that people see. */

@@ -14,9 +14,9 @@ export interface Sheet {
 /** A workbook that unpacks to more is refused before it is unpacked. */
 const maxUnpackedBytes = 50 * 1024 * 1024;
 const maxParts = 2000;
-/** Of all sheets: the library fills the gaps between cells, so one cell far away would take all memory. */
+/** Limit for all sheets together: the library fills gaps between cells, so one distant cell would take all memory. */
 const maxCells = 5_000_000;
-/** Between two tags. Excel's longest text has 32,767 characters; the library takes minutes for a megabyte. */
+/** Limit between two tags. Excel's longest text has 32,767 characters; the library takes minutes for a megabyte. */
 const maxTextBytes = 256 * 1024;
 
 export class WorkbookTooLarge extends Error {}
@@ -29,7 +29,7 @@ export function isWorkbook(start: Uint8Array): boolean {
 export async function readWorkbook(file: Blob): Promise<Sheet[]> {
   const parts = unpack(new Uint8Array(await file.arrayBuffer()));
   const hidden = keepTables(parts);
-  // Packed again without compression: the library would unpack large parts in workers, which the page's policy forbids.
+  // Pack again without compression: the library would unpack large parts in workers, which the page's policy forbids.
   const stored = zipSync(parts, { level: 0 }).buffer as ArrayBuffer;
   const sheets = await readSheets<TypedNumber>(stored, {
     trim: false,
@@ -88,7 +88,7 @@ class TypedNumber {
   }
 }
 
-/** As a cell of a CSV would hold it. Only a text can be mistaken for a guarded formula. */
+/** Returns the cell as a CSV would hold it. Only a text can be mistaken for a guarded formula. */
 function toCell(value: unknown): Cell {
   if (value === null || value === undefined) return null;
   if (value instanceof TypedNumber) return value.text;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findEncoding, readRows } from './csv-file.ts';
 
-/** The bytes one by one, so that every character and line break is cut in two. */
+/** Yields the bytes one by one, which cuts every character and line break in two. */
 async function* singly(bytes: Uint8Array): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (const byte of bytes) yield new Uint8Array([byte]);
 }

@@ -4,7 +4,7 @@ import { buildCsvParser, type Cell, type Separator } from './csv.ts';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 export interface CsvRow {
-  /** As a spreadsheet counts: the titles are row 1. */
+  /** Number of the row as a spreadsheet counts: the titles are row 1. */
   number: number;
   cells: Cell[];
 }

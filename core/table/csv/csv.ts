@@ -132,7 +132,7 @@ export function guessSeparator(head: string): Separator {
   return splits.toSorted((one, other) => other.rows - one.rows || other.columns - one.columns)[0]!.separator;
 }
 
-/** One line with its end. An empty text is "", no value is nothing: they stay distinct. */
+/** Writes one line with its end. An empty text is "", and a missing value is nothing: they stay distinct. */
 export function toCsvLine(cells: readonly Cell[], separator: Separator): string {
   return `${cells.map(quoteCell).join(separator)}\r\n`;
 }
