@@ -25,7 +25,7 @@ export const notStored = { 'Cache-Control': 'no-store' };
 /** Other hosts of the same domain may lack TLS, so they are not included. */
 const strictTransport = 'max-age=31536000';
 
-/** On every answer of every route. A proxy that is not named in TRUST_PROXY cannot say that a request came by https. */
+/** Sets the headers of every answer. A proxy that TRUST_PROXY does not name cannot claim https. */
 export function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('X-Request-Id', request.id);
   reply.headers(noSniff);

@@ -1,4 +1,4 @@
-// When a body is asked for, read and counted: 413 before 415 before 400, and nothing is read before 413.
+// Asks for a body, reads and counts it: 413 before 415 before 400, and nothing is read before 413.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerExpectation } from './early-answers.ts';
 import { checkContentEncoding, decodeBody, encodedLimit } from './encoded-body.ts';
@@ -60,7 +60,7 @@ export async function joinTenant(request: FastifyRequest, credential: 'key' | 's
   }
 }
 
-/** The router takes nothing at all as an id, too; a path that ends there is no path of ours. */
+/** The router accepts an empty id too. A path that ends there is unknown. */
 export function isOpenEnded(request: FastifyRequest): boolean {
   return request.url.split('?', 1)[0]!.endsWith('/');
 }

@@ -11,7 +11,7 @@ declare module 'fastify' {
     deadline: number;
     /** Set once the key is known. */
     tenantId: string;
-    /** Who acts, for the journal. */
+    /** The actor, for the journal. */
     actor: string;
     ignoredFields: readonly string[];
     apiError: ApiError | undefined;

@@ -4,10 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, type FieldError, validationError } from '../errors.ts';
 import { type Language, preferredLanguage } from '../messages.ts';
 
-/** Who writes, for the journal. */
+/** The writer, for the journal. */
 export interface Author {
   actor: string;
-  /** Only people have one. */
+  /** The id of a person. Other writers have none. */
   actorId?: string | undefined;
   requestId: string | undefined;
   /** The system that the writer names in Stamm-Origin. */
@@ -76,7 +76,7 @@ export function refuseMisspeltDryRun(request: FastifyRequest): void {
   throw validationError(names.map((name) => ({ path: [name], code: 'unknown_parameter', params })));
 }
 
-/** On the published creation paths unknown parameters do no harm; everywhere else they are a mistake worth telling. */
+/** Unknown parameters do no harm on the published creation paths. Everywhere else they are a mistake to report. */
 export function refuseUnknownParameters(request: FastifyRequest, known: readonly string[]): void {
   const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
@@ -106,7 +106,7 @@ export function demandVersion(request: FastifyRequest, current: { version: numbe
   if (unwanted !== undefined && isCurrent(unwanted)) throw new ApiError('version_mismatch');
 }
 
-/** A write changes one object: of a tag that was read with others, its version counts. */
+/** A write changes one object: only the version counts in a tag that was read with other objects. */
 function versionsOf(header: string): string {
   return header.replace(/"(\d+)-[\w-]{16}"/g, '"$1"');
 }

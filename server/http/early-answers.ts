@@ -78,7 +78,7 @@ function reportEarlyAnswer({ status, code }: ApiError): void {
   topics.request.publish({ method: 'unknown', route: undefined, status, code, seconds: 0 });
 }
 
-/** How long a client may take to read an answer, and to stop sending, before its connection is cut. */
+/** Milliseconds that a client has to read an answer and stop sending, before its connection is cut. */
 const lingerMs = 1000;
 
 function writeAnswer(socket: Socket, apiError: ApiError, log: FastifyBaseLogger): void {

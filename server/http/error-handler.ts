@@ -1,4 +1,4 @@
-// One place turns what a route throws into an answer, an outage of the database included, and writes the body of each error.
+// Turns everything that a route throws into an answer, database outages included, and writes the body of each error.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toApiError, toReadError } from '../database/errors.ts';
 import { type ApiError, type FieldError, momentSeconds } from '../errors.ts';

@@ -34,7 +34,7 @@ interface Turns {
 }
 
 export class HeavyReads {
-  /** Only tenants with a turn under way. */
+  /** Holds only tenants with a turn under way. */
   readonly #tenants = new Map<string, Turns>();
 
   /** Takes the tenant's turn, or waits for it until `deadline`, a time of performance.now(). */
@@ -121,7 +121,7 @@ export function addHeavyReads(scope: FastifyInstance, reads: HeavyReads): void {
     const read = new HeavyRead(reads, tenantId, session ? 'session' : 'key', reply);
     awaitTurn(request, read).then(() => done(), done);
   });
-  // Not when the client leaves: the work that it asked for goes on.
+  // Do not end it when the client leaves: the requested work goes on.
   scope.addHook('onSend', (request, _reply, payload, done) => {
     request.heavyRead?.end();
     done(null, payload);

@@ -11,7 +11,7 @@ declare module 'fastify' {
     place: Place | undefined;
   }
   interface FastifyContextConfig {
-    /** How many bytes of a streamed answer wait in memory while its client reads nothing. */
+    /** Bytes of a streamed answer that wait in memory while its client reads nothing. */
     streamedBytes?: number;
   }
 }
@@ -19,7 +19,7 @@ declare module 'fastify' {
 /** At some thousand requests per second, the last of so many is answered within half a second. */
 const mostRequests = 1000;
 const mostRequestsOfTenant = 500;
-/** Share of the tenant's: a flood from the ERP must not lock the office out, nor the reverse. */
+/** Share of the tenant's limit: a flood from the ERP must not lock the office out, nor the reverse. */
 const mostRequestsOfCredential = 400;
 
 /** Unfinished bodies do not count among the requests: nobody works on them yet. */
@@ -96,7 +96,7 @@ export class Place {
     this.#credential = credential;
   }
 
-  /** Until its last byte has come, the request counts among the unfinished bodies. */
+  /** The request counts among the unfinished bodies until its last byte has come. */
   awaitBody(request: IncomingMessage): void {
     const tenant = this.#tenant;
     if (!tenant || request.complete !== false) return;
@@ -152,8 +152,8 @@ export class Place {
 }
 
 /**
- * Bytes of an answer as they are handed to the connection. A write may be stored, so it is answered: only reads are
- * rejected here.
+ * Counts the bytes of an answer as they are handed to the connection. A write might be stored already, so only reads
+ * are rejected here.
  */
 export function holdAnswer(request: FastifyRequest, payload: unknown): void {
   const bytes = bytesOf(payload);

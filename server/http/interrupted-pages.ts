@@ -1,4 +1,4 @@
-// Where pages ran out of time with nothing found. A retry goes on there, so a list of any size has an end.
+// Remembers where pages ran out of time with nothing found. A retry continues there, so a list of any size has an end.
 
 const keptMs = 60_000;
 const maxTenants = 1000;

@@ -1,10 +1,10 @@
-// From bytes to a JSON value that can be stored without losing or changing anything. What JSON.parse would replace
-// or round silently is found here. All of it needs a second look only where the bytes hint at it, which is rare.
+// Turns bytes into a JSON value that can be stored without loss or change. It finds what JSON.parse would replace or
+// round silently. Only bytes that hint at such a value need a second look, which is rare.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { ApiError, type FieldError, validationError } from '../errors.ts';
 
-// Part of the runtime, but not yet of TypeScript's own declarations.
+// The runtime has these members, but TypeScript does not declare them yet.
 declare global {
   interface JSON {
     rawJSON(text: string): { readonly rawJSON: string };
@@ -19,7 +19,7 @@ declare global {
 export interface JsonBody {
   bytes: Buffer;
   value: unknown;
-  /** The same value with each number that a double cannot hold as JSON.rawJSON; undefined where there is none. */
+  /** The same value, with JSON.rawJSON for each number that a double cannot hold; undefined if there is none. */
   exact: unknown;
   /** Errors of the text itself, anywhere in the body. */
   fieldErrors: FieldError[];
@@ -50,7 +50,7 @@ export function checkDeclaredLength(headers: IncomingMessage['headers'], limitBy
   if (Number(headers['content-length']) > limitBytes) throw new ApiError('body_too_large');
 }
 
-/** How much of a rejected large body is still read: the client must get to read the answer. */
+/** Bytes of a rejected large body that are still read: the client must get to read the answer. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
 /** Reads a body up to the limit, counting what really arrives: chunks declare no length. */
@@ -98,7 +98,7 @@ export function parseJson(bytes: Buffer): JsonBody {
   const hasSuspectNumber = mayHoldInexactNumber.test(text);
   const needsSecondLook = hasSuspectNumber || text.includes('\\u') || text.includes('__proto__');
   if (!needsSecondLook) return { bytes, value, exact: undefined, fieldErrors: [] };
-  // Before the exact numbers: that walk is recursive, and this one refuses what would exhaust its stack.
+  // Find these errors first: this walk rejects what would exhaust the stack of the recursive walk below.
   const fieldErrors = findTextErrors(value);
   if (!hasSuspectNumber) return { bytes, value, exact: undefined, fieldErrors };
   let hasLongNumber = false;
@@ -171,7 +171,7 @@ interface Place {
 }
 
 const maxDepth = 1000;
-/** More are never reported. */
+/** Further errors are never reported. */
 const maxTextErrors = 100;
 /** Bounds all paths together: a hundred errors below one long name would make the answer far longer than the body. */
 const maxPathCharacters = 20_000;

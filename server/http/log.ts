@@ -1,11 +1,11 @@
-// One JSON line a request, without anything that is secret: no key, no cookie, no body, no query.
+// Writes one JSON line per request, without secrets: no key, no cookie, no body, no query.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
 
 export function openLog(level: string): FastifyBaseLogger {
-  // Written in blocks: a write per request would cost more than the request's own work. A pipe takes each write as a whole,
-  // so lines of several workers do not mix.
+  // Write in blocks: a write per request would cost more than the request's own work. A pipe takes each write as a
+  // whole, so lines of several workers do not mix.
   const destination = pino.destination({
     dest: 1,
     sync: false,

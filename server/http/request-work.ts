@@ -63,7 +63,7 @@ export function addRequestWork(
   });
 }
 
-/** Once for each request: a log line, metrics, the end of its span. */
+/** Called once for each request: writes a log line and metrics, and ends its span. */
 export function reportRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { work, apiError } = request;
   // A path that matches no route is the client's invention.
@@ -77,7 +77,7 @@ export function reportRequest(request: FastifyRequest, reply: FastifyReply): voi
   if (isSlow) logSlowRequest(request, reply, route);
 }
 
-/** A success that nobody will look for. */
+/** Whether the request is a success that nobody will look for. */
 function isOrdinary({ ignoredFields }: FastifyRequest, reply: FastifyReply): boolean {
   return reply.statusCode < 400 && reply.raw.writableEnded && !ignoredFields?.length;
 }

@@ -1,9 +1,9 @@
-// When a failed request to another server is tried again.
+// Pauses before a failed request to another server is tried again.
 
 const secondsPerMinute = 60;
 const secondsPerHour = 3600;
 
-/** After the first failure, the second, and so on; the last one repeats. */
+/** Pauses after the first failure, the second, and so on; the last one repeats. */
 const pausesSeconds = [
   5,
   30,
@@ -19,7 +19,7 @@ const pausesSeconds = [
 /** A receiver that asks for more is tried again after a day. */
 const longestPauseSeconds = 24 * secondsPerHour;
 
-/** Up to a fifth longer, at random: receivers that failed together are not tried together. */
+/** Makes pauses up to a fifth longer, at random: receivers that failed together are not tried together. */
 const jitter = 0.2;
 
 export function pauseSecondsAfter(failures: number, retryAfterSeconds = 0, random = Math.random()): number {

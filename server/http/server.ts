@@ -14,7 +14,7 @@ import type { InFlightLimit } from './in-flight-limit.ts';
 import type { RequestLogConfig } from './request-work.ts';
 
 const longestStandstillMs = 60_000;
-/** With the second until Node looks, a request has ten seconds to arrive, body included. */
+/** A request, body included, has ten seconds to arrive: nine here, and one until Node checks. */
 const longestArrivalMs = 9000;
 
 export function buildServer(
@@ -44,7 +44,7 @@ export function buildServer(
       headersTimeout: longestArrivalMs,
       connectionsCheckingInterval: 1000,
     },
-    // Longer than Node lets any path be: an id that is too long is refused where ids are checked.
+    // No path that Node accepts is as long: an id that is too long is rejected where ids are checked.
     routerOptions: { maxParamLength: 100_000 },
   });
   routeSpecialRequests(app.server, log);

@@ -8,7 +8,7 @@ import { logRequest } from './log.ts';
 export const streamedPageBytes = 1024 * 1024;
 export const streamConfig = { streamedBytes: 2 * streamedPageBytes, isHeavyRead: true } as const;
 
-/** `pieces` fail in the middle of an answer: whatever deserves an error response comes before. */
+/** A failure of `pieces` cuts the answer. Errors that deserve an error response must come before. */
 export function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,

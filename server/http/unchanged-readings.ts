@@ -1,4 +1,4 @@
-// What was read of a business holds until its journal moves on. (Decision 126.)
+// Keeps what was read of a business until its journal moves on. (Decision 126.)
 import type { Database } from '../database/database.ts';
 
 const keptMs = 3_600_000;

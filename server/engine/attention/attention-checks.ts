@@ -117,10 +117,10 @@ const hasUnreadMark = Object.values(unreadMarks)
   .map((mark) => `strpos(subject.comment, '${mark}') > 0`)
   .join(' OR ');
 
-/** Named in one entry. */
+/** Maximum number of duplicates that one entry names. */
 const maxDuplicates = 20;
 
-/** Look-ups per row. Without OFFSET, the planner would read the table of all tenants into memory. */
+/** Looks up each row: without OFFSET, the planner would read the table of all tenants into memory. */
 function unresolved(column: string, resources: readonly string[]): string {
   const isThere = (id: string) =>
     resources.map(
@@ -141,7 +141,7 @@ function positionsOf(fields: Fields, parents: readonly string[]): string[][] {
   });
 }
 
-/** The same folded name, and equal values in the other fields that the definition names. */
+/** Objects with the same folded name, and equal values in the other fields that the definition names. */
 function twins(definition: Definition): string {
   const equal = duplicateColumns(definition).map(
     ({ name, field }) => `other.${name} ${field.isRequired ? '=' : 'IS NOT DISTINCT FROM'} subject.${name}`,

@@ -1,4 +1,4 @@
-// Which checks a row meets, all in one statement.
+// Finds the checks that a row meets, all in one statement.
 import type pg from 'pg';
 import type { HolidayRule } from '../../../core/calendar/visit-plan.ts';
 import { Pace, type Steps } from '../../../core/pace.ts';
@@ -78,7 +78,7 @@ export async function findAttentionOf(
   log: WarningLog,
 ): Promise<AttentionEntry[]> {
   const found = await findAttentionOfRows(client, checks, { tenantId, ids: [id] }, language, log);
-  // Not by `id`, which may be in upper case.
+  // Do not look up by `id`, which can be in upper case.
   const [entries = []] = found.values();
   return entries;
 }

@@ -52,11 +52,11 @@ export interface Definition {
 export interface SearchedBy {
   /** The table's search_text: what people call it, and its own numbers. */
   readonly names: readonly string[];
-  /** Tolerant of typing errors, like the names. */
+  /** Fields searched by words. The search tolerates typing errors, as in names. */
   readonly words: readonly string[];
-  /** By their beginning, with any punctuation. */
+  /** Fields searched by their beginning, with any punctuation. */
   readonly codes: readonly string[];
-  /** By their digits, however written. */
+  /** Fields searched by their digits, in any notation. */
   readonly phones: readonly string[];
   /** Names of other objects: each a path of references from this one. */
   readonly through: readonly (readonly Step[])[];
@@ -68,7 +68,7 @@ export type Step = readonly [field: string, resource: string];
 export interface Attention {
   readonly code: AttentionCode;
   readonly field: string;
-  /** On the columns of the table, which is named "subject". */
+  /** SQL over the columns of the table, which is named "subject". */
   readonly condition: string;
   /** SQL text of the finding: a dismissed entry comes back when this changes. */
   readonly finding: string;
@@ -79,7 +79,7 @@ export interface Attention {
 export interface Judge {
   /** SQL of the values that it needs, by their names. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Columns of json among them, which have no longest length. */
+  /** JSON columns among them, which have no maximum length. */
   readonly lists: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the columns say which members a row has
   judge(row: any, business: Business): Steps<Verdict>;
@@ -180,7 +180,7 @@ function refuseTakenMembers(definition: Definition): void {
   }
 }
 
-/** In characters. An index entry holds 2704 bytes: the tenant, up to four bytes per character, and the id. */
+/** Limit in characters. An index entry holds 2704 bytes: the tenant, up to four bytes per character, and the id. */
 const longestIndexedText = 600;
 
 /** Writing a longer text would fail in PostgreSQL, with a 500. */
@@ -230,7 +230,7 @@ export function sqlType({ field }: Column): string {
 
 const columns = new WeakMap<Fields, readonly Column[]>();
 
-/** Found once: a start asks for the same columns hundreds of times. */
+/** Caches the columns: a start asks for the same ones hundreds of times. */
 export function columnsOf(fields: Fields): readonly Column[] {
   return columns.getOrInsertComputed(fields, () => findColumns(fields, []));
 }
@@ -291,18 +291,18 @@ export function startColumn({ name }: Column): string {
   return `${name}_start`;
 }
 
-/** How a resource names others: the column of the id, its other name in a body, and its table. */
+/** A reference to another object: the column of its id, its other name in a body, and its resources. */
 export interface Reference {
   readonly column: Column;
   readonly externalName: string;
   /** The external id in a written row. It is stored only while no object has it, and never for an owner. */
   readonly externalColumn: string;
-  /** Looked through in this order. */
+  /** Resources that can have the object, searched in this order. */
   readonly resources: readonly string[];
   readonly isOwner: boolean;
 }
 
-/** An owner is of one kind. */
+/** An owner belongs to exactly one resource. */
 export interface Owner extends Reference {
   readonly resource: string;
   readonly table: string;
@@ -310,7 +310,7 @@ export interface Owner extends Reference {
 
 const references = new WeakMap<Definition, readonly Reference[]>();
 
-/** Found once: each merge of a body asks for them. */
+/** Caches the references: each merge of a body asks for them. */
 export function referencesOf(definition: Definition): readonly Reference[] {
   return references.getOrInsertComputed(definition, findReferences);
 }

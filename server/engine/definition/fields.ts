@@ -28,7 +28,7 @@ export interface Field {
   readonly isRequired: boolean;
   /** Labels of a choice's values, in the order of the values. */
   readonly choiceTitles?: ReadonlyMap<string, Record<Language, string>>;
-  /** Stored where nothing was sent. */
+  /** The value that is stored if none is sent. */
   readonly default?: unknown;
   /** The members of a group, whose columns are named by their whole path. */
   readonly fields?: Fields;
@@ -39,8 +39,8 @@ export interface Field {
   /** The shape of a list's items that the office can show. Other shapes are stored too. */
   readonly knownItem?: ObjectShape;
   /**
-   * How lists filter by it: by the whole value, by a range, or by its start. The start is a column, because an index
-   * entry holds no unlimited text.
+   * The filter in lists: by the whole value, by a range, or by its start. The start is a column, because an index entry
+   * holds no unlimited text.
    */
   readonly filter?: 'whole' | 'start' | 'range';
 }
@@ -125,7 +125,7 @@ export function integer(options: Options & { minimum: number; maximum?: number; 
   return field('integer', { type: 'integer', minimum, maximum }, options, { default: options.default });
 }
 
-/** Kept as the exact decimal that was sent. */
+/** A number that is kept as the exact decimal that was sent. */
 export function decimal(options: Options & { minimum: number; maximum?: number; filter?: 'range' }): Field {
   const { minimum, maximum, filter } = options;
   const schema = { type: 'number', minimum, ...(maximum !== undefined && { maximum }) };

@@ -114,7 +114,7 @@ function cellsOf(
     ...columnsOf(definition.fields).map(({ name, field: { kind } }) => {
       const reference = references.find(({ externalColumn }) => externalColumn === name);
       if (reference) return { kind, text: externalIdOf(reference, 'subject') };
-      // Independent of the database's date style.
+      // The text does not depend on the database's date style.
       return {
         kind,
         text: kind === 'date' ? `to_char(subject.${name}, 'YYYY-MM-DD')` : `subject.${name}::text`,

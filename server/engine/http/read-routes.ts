@@ -55,7 +55,7 @@ export function addReadRoutes(
       .then(({ rows }) => rows[0]);
   }
 
-  /** Finds an object that was merged into another one too, and answers the other. */
+  /** Also finds an object that was merged into another one, and returns that one. */
   async function readOne(request: FastifyRequest, form: ObjectForm, column: KeyColumn, name: string) {
     const found = await read(request, form, column, name);
     if (found) return found;
@@ -117,7 +117,7 @@ function addListRoute(
   async function readPage(request: FastifyRequest, list: ListRequest, form: ObjectForm) {
     const selection = isPlain(form) ? whole : selectObjects(definition, 'subject', form);
     const statement = buildListQuery(definition, request.tenantId, list, selection);
-    // With filters the best index depends on their values; without, it is the one of the order.
+    // With filters, the best index depends on their values. Without filters, it is the index of the sort order.
     if (list.conditions.length > 0 || !isPlain(form)) return readListed(await query(request, statement));
     const name = listName(definition, list.sort.name, list.cursor !== undefined);
     return readListed(await query(request, { ...statement, name }, true));

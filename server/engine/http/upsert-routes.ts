@@ -140,7 +140,7 @@ async function patch(
     const { outcome, notes } = await tryOut(resource, request, intent);
     const found = { ...notes, ignoredFields };
     if (outcome.what === 'created') return found;
-    // As text: parsing would round exact decimals.
+    // Join the texts: parsing would round exact decimals.
     return sendJson(reply, `${outcome.json!.slice(0, -1)},${JSON.stringify(found).slice(1)}`);
   }
   const written = await writeOrReplay(resource, request, reply, { ...intent, claim });

@@ -58,7 +58,7 @@ export function intentOf({ written }: WritableResource, request: FastifyRequest)
   return { resource: written, tenantId, author: authorOf(request), mayRevive: true, mayWait: false };
 }
 
-/** Of a change. The same key with another object is a conflict. */
+/** Reads the claim of a change. The same key with another object is a conflict. */
 export function claimOf(
   { definition }: WritableResource,
   request: FastifyRequest,

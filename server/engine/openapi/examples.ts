@@ -18,7 +18,7 @@ export function patchExamples(definition: Definition): { change: object; clear: 
   return { change: { [name]: value }, clear: { [name]: null } };
 }
 
-/** Read after the example was created. */
+/** The object as it is read after the example was created. */
 export function storedExample(definition: Definition): object {
   const owners = ownersOf(definition);
   const externalNames = new Set(owners.map(({ externalName }) => externalName));

@@ -1,4 +1,4 @@
-// Moves the parts that operations repeat into the document's components, so that a person can read an operation.
+// Moves the parts that operations repeat into the document's components, which keeps operations readable.
 
 type Part = Record<string, unknown>;
 

@@ -159,7 +159,7 @@ function merge(definition: Definition) {
   };
 }
 
-/** The same for both ways to name the object, so the document holds it once. */
+/** Both ways to name the object have the same answer, so the document holds it once. */
 function changed(name: string) {
   return answer(
     'As it is now; in a dry run, as it would be. A dry run that would create returns only what needs attention.',

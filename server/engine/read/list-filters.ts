@@ -36,7 +36,7 @@ export interface Filter {
   readonly column: Column;
 }
 
-/** How many values one filter may name. */
+/** Maximum number of values in one filter. */
 export const maxListed = 100;
 
 /** References, choices, flags, unique values, and texts that say so; each by the last step of its path. */
@@ -103,12 +103,12 @@ export function numbersOf(definition: Definition): Column[] {
   );
 }
 
-/** As `rangeKey`: the last character there is comes behind all numbers. */
+/** Works like `rangeKey`: the last Unicode character sorts behind all numbers. */
 export function numberKey({ name }: Column, prefix = ''): string {
   return `COALESCE(${prefix}${name}, '\u{10FFFF}'::text) COLLATE "C"`;
 }
 
-/** The expression that is indexed. What has no value sorts behind everything else: a comparison with NULL finds nothing. */
+/** The indexed expression. A missing value sorts behind everything else: a comparison with NULL finds nothing. */
 export function rangeKey(definition: Definition, column: Column, prefix = ''): string {
   const name = `${prefix}${prefix ? column.name : bareName(column.name)}`;
   if (isAlwaysStored(definition, column)) return name;
@@ -220,7 +220,7 @@ function readExternalIds(value: string, { request, reject }: Reading): void {
     addCondition(request, [value, ...ids], (parameter) => `subject.external_id = ANY (${parameter}::text[])`);
 }
 
-/** Those that name the object, and those that wait for it. */
+/** Finds rows that refer to the named object, and rows that wait for it. */
 function readReference(
   { column, externalColumn, resources, isOwner }: Reference,
   value: string,

@@ -22,9 +22,9 @@ export interface ListRequest extends Conditions {
 }
 
 interface Sort {
-  /** As in the query string: "name" or "-name". */
+  /** Name as in the query string: "name" or "-name". */
   name: string;
-  /** Over the table named "subject". */
+  /** SQL over the table named "subject". */
   expression: string;
   type: string;
   isDescending: boolean;
@@ -38,7 +38,7 @@ interface SortKey {
 }
 
 const commonSorts: Record<string, SortKey> = {
-  // Ids are made in the order of time, so that they sort like the creation.
+  // Ids are made in the order of time, so they sort like the creation.
   createdAt: { expression: 'subject.id', type: 'uuid' },
   updatedAt: { expression: 'subject.updated_at', type: 'timestamptz' },
   name: { expression: 'subject.sort_name', type: 'text' },
@@ -142,7 +142,7 @@ const readers: Record<string, (value: string, reading: ListReading) => void> = {
     if (tokens.length === 0) return;
     addCondition(request, tokens, (parameter) => {
       request.search = matchingIds(definition, parameter, { wanted: allMatches, isTolerant: true });
-      // An array in a sub-select: otherwise the planner runs the search too, to estimate its rows.
+      // Use an array in a sub-select: otherwise the planner runs the search too, to estimate its rows.
       return 'subject.id = ANY ((SELECT ids FROM found)::uuid[])';
     });
   },
@@ -174,7 +174,7 @@ export function readParameters(
     else if (filter) filter(value, { request, reject });
     else reject('unknown_parameter', { known: [...allowed, ...filters.keys()] });
   }
-  // Last, because a cursor belongs to a sort order.
+  // Read the cursor last, because it belongs to a sort order.
   if (typeof query.cursor === 'string' && allowed.includes('cursor')) {
     request.cursor = decodeCursor(query.cursor, request.sort);
     if (!request.cursor) fieldErrors.push({ path: ['cursor'], code: 'invalid_cursor' });
@@ -195,7 +195,7 @@ export function isTimestamp(text: string): boolean {
   );
 }
 
-/** One row more than the page, which tells whether there is a next one. */
+/** Reads one row more than the page, which reveals whether there is a next page. */
 export function buildListQuery(
   definition: Definition,
   tenantId: string,
@@ -246,7 +246,7 @@ export function buildCountQuery(definition: Definition, tenantId: string, reques
   return { text: countMatches(definition, request), values: [tenantId, ...request.values] };
 }
 
-/** As text that PostgreSQL reads the same way under all settings. */
+/** Casts the value to a text that PostgreSQL reads the same way under all settings. */
 function sortValue({ expression, type }: Sort): string {
   if (type === 'timestamptz')
     return `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

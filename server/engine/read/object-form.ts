@@ -14,7 +14,7 @@ export interface ObjectForm {
   embedded?: readonly Embedded[];
 }
 
-/** An object that is answered inside the one that refers to it. */
+/** An object that is embedded in the one that refers to it. */
 export interface Embedded {
   name: string;
   reference: Reference;

@@ -71,7 +71,7 @@ function aliasOf(name: string, { table }: Definition): string {
 /** SQL for objects in a form. */
 export interface Selection {
   json: string;
-  /** Behind the table in FROM. */
+  /** SQL that follows the table in FROM. */
   joins: string;
   /** The size of each chosen value without a limit. */
   sizes: readonly string[];
@@ -151,7 +151,7 @@ function jsonValue(field: Field, column: string): string {
   }
 }
 
-/** In UTC and exact to the microsecond, like the stored value. */
+/** Formats a time in UTC, exact to the microsecond like the stored value. */
 export function timestamp(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\\"')`;
 }

@@ -12,7 +12,7 @@ export function searchTokens(text: string): string[] {
   return asked.split(/\s+/).filter(Boolean);
 }
 
-/** As many as a list pages through. matching_ids() has its own bound, which is the same. */
+/** Maximum number of matches that a list pages through. matching_ids() has the same bound. */
 export const allMatches = 100_000;
 
 /**
@@ -31,7 +31,7 @@ export function matchingIds(
     ARRAY[${owners.join(', ')}]::text[], ARRAY[${expansions.join(', ')}]::text[])`;
 }
 
-/** From owners' ids in $2 to at most $3 objects that belong to them. */
+/** Leads from owners' ids in $2 to at most $3 objects that belong to them. */
 function expandOwners({ table }: Definition, steps: readonly Step[]): string {
   const hops = steps.map(([field], index) => {
     const from = index === 0 ? table : tableOf(steps[index - 1]![1]);

@@ -12,7 +12,7 @@ type Fields = Record<string, unknown>;
 export interface Since {
   /** The fields that changed since the sender read them, as they were then. Null where the journal has forgotten. */
   former: Fields | null;
-  /** Those that somebody else changed. */
+  /** Fields that somebody else changed. */
   byOthers: Set<string>;
 }
 
@@ -47,7 +47,7 @@ const changedFields = `
   SELECT changed.id, changed.since, field, is_by_others, is_forgotten, oldest.changes -> field -> 'from' AS "from"
   FROM changed JOIN entries AS oldest USING (id, since, version)`;
 
-/** What happened after the version that a sender read, by `sinceKey`. */
+/** Reads what changed after the version that a sender read, by `sinceKey`. */
 export async function readChangesSince(
   client: pg.ClientBase,
   tenantId: string,
@@ -115,7 +115,7 @@ function memberOf(group: unknown, name: string): unknown {
   return isObject(group) ? group[name] : undefined;
 }
 
-/** The same members with their exact numbers. */
+/** Returns the same members with their exact numbers. */
 function likeIn(exact: unknown, value: unknown): unknown {
   if (!isObject(exact) || !isObject(value)) return exact;
   return Object.fromEntries(Object.keys(value).map((name) => [name, likeIn(exact[name], value[name])]));

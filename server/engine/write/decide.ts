@@ -1,4 +1,4 @@
-// Decides intents in their order, in memory: each sees what those before it decided. What they write gets its place in a schedule.
+// Decides intents in order, in memory: each sees the decisions before it. Their writes get a place in a schedule.
 import { isDeepStrictEqual } from 'node:util';
 import type { Steps } from '../../../core/pace.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
@@ -49,7 +49,7 @@ interface Context {
   intent: Intent;
   state: State;
   schedule: ReturnType<typeof buildSchedule>;
-  /** What would change the outcome, and what this intent has brought to those that wait. */
+  /** Keys that would change the outcome, and keys that this intent brought to waiting ones. */
   awaited: string[];
   brought: string[];
 }
@@ -107,7 +107,7 @@ function noteMissingOwners({ intent, awaited }: Context, row: NewRow, missing: r
   }
 }
 
-/** Another object that holds a unique value; of a change only new values count. */
+/** Rejects a unique value that another object holds. For a change, only new values count. */
 function demandFree({ intent, state }: Context, row: NewRow, before?: Known): void {
   const { definition, uniqueColumns, uniqueGroups } = intent.resource;
   const single = uniqueColumns.flatMap(({ name, path }) =>
@@ -190,7 +190,7 @@ function change(
     ids: [id, ...linked, ...rivalNames(resource, taken, row)],
     takes: taken,
     frees: before.facts.keys.filter((key) => !facts.keys.includes(key)),
-    // Also what it does not wait for any more: whoever brings that name must not link it.
+    // Include names that it no longer waits for: a later writer of such a name must not link it.
     waitsFor: [...before.facts.waitsFor, ...facts.waitsFor],
     owners: [...before.facts.owners, ...facts.owners].map((owner) => owner.id),
   });
@@ -216,7 +216,7 @@ function rivalNames(
   return hasRivals && taken.includes(keyOf(definition.name, 'external_id', name)) ? [`name ${name}`] : [];
 }
 
-/** The statement that writes a name also links what has waited for it. Answers those ids. */
+/** The statement that writes a name also links what waited for it. Returns the linked ids. */
 function linkWaiting({ intent, state }: Context, keys: readonly string[]): string[] {
   const linked: string[] = [];
   for (const key of keys) {
@@ -229,7 +229,7 @@ function linkWaiting({ intent, state }: Context, keys: readonly string[]): strin
   return linked;
 }
 
-/** The object with the id in place of the name. Of a mere dependant only the row is known, and is enough. */
+/** The object with the id in place of the name. A mere dependant has only its row, which is enough. */
 function linkedTo(before: Known, key: string, id: string, author: Author): Known {
   const { references } = before.resource;
   const value = isRead(before) ? { ...storedValue(before) } : undefined;

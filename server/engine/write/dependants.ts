@@ -1,4 +1,4 @@
-// What belongs to objects that are to be deleted. Nobody can add to a locked object.
+// Reads what belongs to objects that are to be deleted. Nobody can add to a locked object.
 import type pg from 'pg';
 import { tableOf } from '../definition/definition.ts';
 import type { Row } from '../definition/validation.ts';
@@ -10,7 +10,7 @@ import { countDependants, factColumns } from './statements.ts';
 /** The most objects that one deletion removes. */
 export const maxDependants = 10_000;
 
-/** How many an answer lists. */
+/** Number of dependants that an answer lists. */
 export const listedDependants = 10;
 
 /** Notes how many objects belong to each of `owners`, and the first of them. Intents may take away `most` of those. */
@@ -39,7 +39,7 @@ export async function readDependants(
   }
 }
 
-/** Locks and notes everything below `roots`. False, and nothing is noted, if it is too much for one transaction. */
+/** Locks and notes everything below `roots`. Returns false and notes nothing if it is too much for one transaction. */
 export async function readCascades(
   client: pg.ClientBase,
   resources: readonly WrittenResource[],
@@ -84,7 +84,7 @@ function noteNone(state: State, ownerId: string, belonging: string): void {
   state.dependants.set(`${ownerId} ${belonging}`, { count: 0, ids: new Set() });
 }
 
-/** Of an object that has any: what an error says about them. */
+/** Describes the dependants of an object for an error. */
 export function describeDependants({ id, resource }: Known, state: State) {
   return resource.dependants.flatMap(({ resource: dependant, column }) => {
     const own = state.dependantsOf(id, belongingOf(dependant, column));

@@ -1,4 +1,4 @@
-// What somebody wants to write, and what becomes of it.
+// Intents: the writes that somebody wants, and their outcomes.
 import type { ApiError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { Checked, Row } from '../definition/validation.ts';
@@ -23,28 +23,28 @@ export interface Intent {
   author: Author;
   /** The object that it concerns. A creation has none: its external id must be free. */
   name: ObjectName | undefined;
-  /** What the body refers to, and its unique values. They are looked up before anything is decided. */
+  /** References and unique values in the body. They are looked up before anything is decided. */
   sent: Row;
-  /** What the object becomes, whatever is stored. The database says whether that differs from it. */
+  /** The new object, independent of the stored one. The database says whether they differ. */
   whole?: Checked | undefined;
   /** The version that the sender of a change has read. */
   since?: number | undefined;
   deletion?: { isCascade: boolean } | undefined;
   /** The object gets a greater version than this one, even if nothing differs. */
   above?: number | undefined;
-  /** Of a creation that brings an object back: how the bin has it. */
+  /** Set for a creation that brings an object back: its id and version in the bin. */
   restored?: { id: string; version: number } | undefined;
   /** Whether it creates an object whose external id is in the bin. */
   mayRevive: boolean;
   /** Whether it waits for an owner, or for the deletion of dependants, that a later intent brings. */
   mayWait: boolean;
-  /** Whether the object is answered, beside its id. */
+  /** Whether the answer holds the object, and not only its id. */
   wantsObject?: boolean;
   /** Its Idempotency-Key, taken in the transaction that writes the object. */
   claim?: Claim | undefined;
   /** Throws an ApiError where the sender does not want to write over this version, or over nothing. */
   demand?(current: { version: number } | undefined): void;
-  /** What the object becomes, undefined for a deletion. Throws an ApiError that rejects the intent. */
+  /** Returns the new object, undefined for a deletion. Throws an ApiError that rejects the intent. */
   decide(current: Stored | undefined, since: Since | undefined): Checked | undefined;
 }
 
@@ -54,9 +54,9 @@ export interface Written {
   id: string;
   /** 0 if it is unknown, for a repeated intent. */
   version: number;
-  /** As it is answered, for an intent that wants it. */
+  /** The object as it is returned, for an intent that wants it. */
   json?: string | undefined;
-  /** What a cascade deleted. */
+  /** Objects that a cascade deleted. */
   deleted?: readonly Deleted[];
 }
 

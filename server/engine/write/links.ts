@@ -43,7 +43,7 @@ function linkOf(link: Statement, rows: readonly Row[]): pg.QueryConfig {
   return { ...link, values: [JSON.stringify(named), Math.ceil(maxLinks / rows.length)] };
 }
 
-/** For the objects in $1 that wait themselves, by id, and for those that wait for one of its external ids. */
+/** Links the waiting objects in $1 by id, and objects that wait for one of their external ids. */
 export function buildLink(referrer: Definition): Statement {
   const record = `tenant_id uuid, id uuid, external_id text, ${authorRecord}`;
   return linkNamed(
@@ -54,8 +54,8 @@ export function buildLink(referrer: Definition): Statement {
 }
 
 /**
- * For a transaction that collects its journal entries until just before the commit. Links its objects once it holds
- * the journal's head.
+ * Links the objects of a transaction that collects its journal entries until just before the commit. It runs once the
+ * transaction holds the journal's head.
  */
 export function buildCollectedLinks(all: readonly Definition[]): Statement[] {
   return all.filter(isReferrer).map((referrer) => {
@@ -73,7 +73,7 @@ export function buildCollectedLinks(all: readonly Definition[]): Statement[] {
   });
 }
 
-/** Of each name that a collected transaction brought. */
+/** Limit for each name that a collected transaction brought. */
 export const maxCollectedLinks = 100;
 
 export function isReferrer(definition: Definition): boolean {
@@ -167,7 +167,7 @@ export async function linkWaiting(database: Database, all: readonly Definition[]
   }
 }
 
-/** Whether to go on. What somebody else has locked waits for the next time. */
+/** Returns whether to go on. Rows that somebody else has locked wait for the next time. */
 async function linkNext(
   database: Database,
   tenantId: string,

@@ -15,7 +15,7 @@ export function parseStored(json: string): JsonBody {
   };
 }
 
-/** The same, parsed once for all who look at it. */
+/** Parses a stored object once for all its readers. */
 export function bodyOf(current: Pick<Stored, 'json' | 'body'>): JsonBody {
   current.body ??= parseStored(current.json);
   return current.body;
@@ -56,7 +56,7 @@ export function mergeInto(
   return mergePatch(definition, current ? bodyOf(current) : nothing, patch);
 }
 
-/** What the object becomes. A null clears, a group is merged, everything else is replaced. */
+/** Returns the object after the patch. A null clears, a group is merged, everything else is replaced. */
 function mergePatch(definition: Definition, stored: JsonBody, patch: JsonBody): JsonBody {
   if (!isObject(patch.value)) return patch;
   const references = referencesOf(definition);

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 let last = '';
 
-/** Greater than the one before, also within one millisecond of a process. */
+/** Returns a greater id than before, even within one millisecond of a process. */
 export function newObjectId(): string {
   const id = randomUUIDv7();
   last = id < last && millisecondOf(id) === millisecondOf(last) ? following(last) : id;

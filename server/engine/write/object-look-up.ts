@@ -10,7 +10,7 @@ export type FindObjects = ReturnType<typeof buildObjectLookUp>;
 export function buildObjectLookUp(definition: Definition) {
   const statements = { '': buildRead(definition), 'FOR UPDATE': buildRead(definition, 'FOR UPDATE') };
 
-  /** By the id that was sought, which can be a former one. Locks them in one order, to avoid deadlocks. */
+  /** Finds objects by the sought ids, which can be former ones. Locks them in one order to avoid deadlocks. */
   return async function findObjects(
     client: pg.ClientBase,
     tenantId: string,

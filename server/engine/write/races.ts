@@ -1,4 +1,4 @@
-// Two writers that crossed each other: one of them tries again.
+// Retries writes that lost a race against another writer.
 
 const uniqueViolation = '23505';
 const foreignKeyViolation = '23503';

@@ -54,12 +54,12 @@ async function look(send: Send, looks: readonly Look[]): Promise<void> {
   for (const [place, { note }] of looks.entries()) await pace.run(note(results[place]!.rows));
 }
 
-/** By tenant, with nothing in them yet. */
+/** Makes an empty state for each tenant. */
 export function buildStates(intents: readonly Intent[]): States {
   return new Map([...new Set(intents.map(({ tenantId }) => tenantId))].map((id) => [id, buildState()]));
 }
 
-/** By tenant, everything that intents name. For a deletion `readBelow` adds what belongs to its object. */
+/** Reads everything that intents name into a state per tenant. `readBelow` adds the dependants of deletions. */
 export async function readStates(
   send: Send,
   { resources }: Writing,
@@ -78,7 +78,7 @@ export async function readStates(
   return states;
 }
 
-/** What only a transaction of its own needs: dependants, and changes since a version. */
+/** Reads what only a transaction of its own needs: dependants, and changes since a version. */
 export async function readMore(
   client: pg.ClientBase,
   { resources }: Writing,
@@ -92,7 +92,7 @@ export async function readMore(
   }
 }
 
-/** Who holds the values that are unique together. References among them are known by now. */
+/** Finds the holders of values that are unique together. References among the values are known by now. */
 function lookTogether(resource: WrittenResource, intents: readonly Intent[], states: States): Look[] {
   return resource.uniqueGroups.flatMap(({ columns, find }) => {
     const sought = intents.flatMap((intent) => {
@@ -262,7 +262,7 @@ interface FoundName {
   is_former: boolean;
 }
 
-/** What belongs to the objects that are to be deleted. */
+/** Reads what belongs to the objects that are to be deleted. */
 async function readBelow(
   client: pg.ClientBase,
   resources: readonly WrittenResource[],
@@ -277,7 +277,7 @@ async function readBelow(
       .filter(({ deletion }) => deletion!.isCascade === isCascade)
       .flatMap((intent) => state.find(intent)?.known ?? []);
   const isComplete = await readCascades(client, resources, tenantId, roots(true), state);
-  // Half as many may suit one transaction.
+  // Half as many deletions can fit into one transaction.
   if (!isComplete && deletions.length > 1) throw new RaceError('Too many dependants.');
   const rest = isComplete ? roots(false) : [...roots(false), ...roots(true)];
   await readDependants(client, resources, tenantId, rest, intents.length, state);

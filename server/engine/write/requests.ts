@@ -15,7 +15,7 @@ import { tryObjects, tryUnread, writeObjects } from './write.ts';
 export interface RequestWrites {
   /** Resolves when the object is durable; rejects with the error that refuses it. */
   write(intent: Intent, deadline: number): Promise<Written>;
-  /** The same in a transaction of its own. A deletion needs one: it locks what belongs to its object. */
+  /** Writes in a transaction of its own. A deletion needs one: it locks what belongs to its object. */
   writeAlone(intent: Intent, options: { deadline: number; isDryRun: boolean }): Promise<Written>;
 }
 
@@ -30,7 +30,7 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
   const runAlone: Run = async (asked) => runApart(asked, writeInTurn, tenantOf);
   const runLooked = buildRun(tryLooked, runAlone);
   const batches = {
-    // Those that are stored are answered before it is known why others were not written.
+    // Return stored creations without waiting for the reasons why others were not written.
     unread: openBatches('creation', buildRun(tryUnlooked, runLooked)),
     looked: openBatches('write', runLooked),
     claimed: openBatches('write with key', buildRun(tryClaimed, runAlone)),
@@ -42,7 +42,7 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
     return buildTenantBatches<Asked, Outcome>(database, options);
   }
 
-  /** `attempt` answers without the intents that it could not write, and `writeLost` writes those. */
+  /** `attempt` returns no outcome for intents that it could not write. `writeLost` writes those. */
   function buildRun(attempt: Attempt, writeLost: Run): Run {
     return async function run(asked: readonly Asked[]): ReturnType<Run> {
       const tenantIds = [...new Set(asked.map(tenantOf))];
@@ -90,7 +90,7 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
     return database.inTenants(tenantIds, work, waitOf(tenantIds));
   }
 
-  /** Those of one tenant. In parallel they would hold every connection and wait for its journal. */
+  /** Writes intents of one tenant in turn: in parallel, each would hold a connection and wait for the journal. */
   async function writeInTurn(asked: readonly Asked[]): Promise<Promise<Outcome>[]> {
     let last: Promise<unknown> = Promise.resolve();
     return asked.map((one) => {
@@ -146,7 +146,7 @@ function tenantOf({ intent }: Asked): string {
   return intent.tenantId;
 }
 
-/** In one transaction and round trip. */
+/** Sends all statements in one transaction and round trip. */
 function sendTogether(
   database: Database,
   tenantIds: readonly string[],

@@ -103,10 +103,10 @@ function prepareAll(all: readonly Definition[]): Writing {
   return { resources };
 }
 
-/** What others may want to know of an object: its unique values, its owners, and what it waits for. */
+/** Facts that others need about an object: its unique values, its owners, and the names that it waits for. */
 export interface Facts {
   keys: string[];
-  /** Each as the place among the owner's dependants, and the owner's id. */
+  /** The place among the owner's dependants, and the owner's id. */
   owners: { belonging: string; id: string }[];
   waitsFor: string[];
 }
@@ -130,7 +130,7 @@ export function factsOf(resource: WrittenResource, row: Row): Facts {
   return facts;
 }
 
-/** What an object waits for, if its references have these external ids. */
+/** The names that an object waits for, if its references have these external ids. */
 export function awaitedNames(
   references: readonly Reference[],
   externalIdOf: (reference: Reference) => unknown,

@@ -47,7 +47,7 @@ export async function restoreObject(
   return restored;
 }
 
-/** More would hold up other requests while they are decided. */
+/** More parts would hold up other requests while they are decided. */
 const partsPerStatement = 100;
 
 /** It comes back as the bin has it: the rules for its fields may have changed since. */
@@ -108,7 +108,7 @@ async function findRoot(
   return rows[0]?.root_id;
 }
 
-/** What stands in the way of an object in the bin. */
+/** Explains what stands in the way of an object in the bin. */
 async function explain(client: pg.ClientBase, intent: Intent, error: ApiError): Promise<ApiError> {
   const { resource, tenantId, sent } = intent;
   if (error.code === 'conflict')

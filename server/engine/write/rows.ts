@@ -1,4 +1,4 @@
-// The rows that writes take and answer.
+// The rows that writes take and return.
 import type { JsonBody } from '../../http/json-body.ts';
 import type { Row } from '../definition/validation.ts';
 
@@ -7,7 +7,7 @@ export interface NewRow extends Row {
   id: string;
 }
 
-/** A row of the table as it is answered. */
+/** A row of the table as it is returned. */
 export interface Stored {
   id: string;
   version: number;

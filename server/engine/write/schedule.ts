@@ -1,4 +1,4 @@
-// When what was decided is written. Writes that do not concern each other share a statement. Time is counted in
+// Plans when decided intents are written. Writes that do not concern each other share a statement. Time is counted in
 // rounds of phases: insertions with owners first, changes, deletions with dependants first.
 import type { Row } from '../definition/validation.ts';
 import type { Intent } from './intent.ts';
@@ -16,7 +16,7 @@ export interface Write {
   linked?: readonly string[];
 }
 
-/** What a write has to come after. */
+/** Everything that decides which writes a write must follow. */
 interface Concerns {
   /** Objects that it writes, and names for which the order matters. */
   ids: readonly string[];
@@ -24,7 +24,7 @@ interface Concerns {
   frees: readonly string[];
   /** Names that nobody has yet. A link is made as soon as both sides are there. */
   waitsFor: readonly string[];
-  /** What they belong to, before or after it. */
+  /** Owners of the objects, before or after the write. */
   owners: readonly string[];
 }
 
@@ -65,7 +65,6 @@ export function buildSchedule() {
       for (const key of concerns.waitsFor) awaitedAt.set(key, Math.max(awaitedAt.get(key) ?? 0, time));
       for (const id of concerns.owners) belongedAt.set(id, Math.max(belongedAt.get(id) ?? 0, time));
     },
-    /** In their order. */
     steps: (): Step[] => [...steps].sort(([one], [other]) => one - other).map(([, step]) => step),
   };
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { columnName, type Definition } from '../definition/definition.ts';
 import { isAtPlace, placeOf } from './statement-parts.ts';
 
-/** Of texts without a maximum length this many characters are words. */
+/** Only this many characters of a longer text become words. */
 const longestText = 200;
 
 /** An SQL expression: everything beyond the name that the object is found by, as detail_words() takes it. */
@@ -18,7 +18,7 @@ function detailsOf({ searchedBy }: Definition, alias: string): string {
   return `concat_ws(E'\\x01', ${items.join(', ')})`;
 }
 
-/** The same as texts in which each word has a space before it: cheaper for few words. */
+/** Returns the same as texts with a space before each word, which is cheaper for few words. */
 export function describedItems({ searchedBy }: Definition, alias: string): string[] {
   const { words, codes, phones } = searchedBy;
   return [
@@ -35,7 +35,7 @@ function textsOf(paths: readonly string[], alias: string): string[] {
   return paths.map((path) => `left(${alias}.${columnName(path.split('.'))}, ${longestText})`);
 }
 
-/** What `written` returns of each row beside tenant and id. */
+/** The columns that `written` returns beside tenant and id. */
 export function wordColumns(definition: Definition, alias: string): string {
   return `${alias}.search_text, ${detailsOf(definition, alias)} AS details`;
 }
@@ -52,12 +52,12 @@ export function selectWords({ table }: Definition, source: string): string {
     FROM ${source} AS source, detail_words(source.details) AS word WHERE word IS NOT NULL`;
 }
 
-/** Under which a table's other words are kept. */
+/** The name under which a table's other words are kept. */
 export function detailsName(table: string): string {
   return `${table}:detail`;
 }
 
-/** For `selectWords`: stored rows. */
+/** Selects stored rows for `selectWords`. */
 export function storedRows(definition: Definition, condition: string): string {
   return `(SELECT subject.tenant_id, subject.id, ${wordColumns(definition, 'subject')}
     FROM ${definition.table} AS subject WHERE ${condition})`;
@@ -75,7 +75,7 @@ export function removedWords(definition: Definition): string {
   return `gone AS (${selectWords(definition, 'written')}), ${deletedWords}`;
 }
 
-/** Of rows in `written`, which have `formerWordColumns` too. A row whose words stay the same touches none. */
+/** Changes the words of rows in `written`, which have `formerWordColumns` too, unless they stay the same. */
 export function changedWords(definition: Definition): string {
   return `respelled AS MATERIALIZED (
       SELECT * FROM written WHERE search_text <> former_text OR details <> former_details
@@ -96,7 +96,7 @@ const deletedWords = `found_words AS MATERIALIZED (
       DELETE FROM search_word AS known USING found_words WHERE ${isAtPlace('known', 'found_words')}
     )`;
 
-/** For all stored rows, or those of some tenants, that came without their words, as from a backup. */
+/** Writes the words of stored rows that came without them, as from a backup: for all or some tenants. */
 export async function writeMissingWords(
   client: pg.ClientBase,
   definitions: readonly Definition[],
@@ -105,7 +105,7 @@ export async function writeMissingWords(
   for (const definition of definitions) {
     const rows = storedRows(definition, tenantIds ? 'subject.tenant_id = ANY ($1)' : 'true');
     await client.query(
-      // In the order of the index, which is many times faster for many rows.
+      // Insert in the order of the index, which is many times faster for many rows.
       `${insertWords} ${selectWords(definition, rows)} ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
       tenantIds ? [tenantIds] : [],
     );

@@ -1,4 +1,4 @@
-// What the intents of a tenant meet: stored objects, names and values, and on top of them what earlier intents decided.
+// The state that a tenant's intents meet: stored objects, names and values, and then the decisions of earlier intents.
 import type { FieldError } from '../../errors.ts';
 import type { Author } from '../../http/conventions.ts';
 import type { JsonBody } from '../../http/json-body.ts';
@@ -16,13 +16,13 @@ export interface Known {
   resource: WrittenResource;
   id: string;
   version: number;
-  /** Absent of an object that is known only as a dependant. */
+  /** Absent if the object is known only as a dependant. */
   json?: string | undefined;
   /** `json` as it was parsed. */
   body?: JsonBody | undefined;
   /** Whether `json` was made of `value`, and lacks what only the database knows. */
   isComposed?: boolean;
-  /** What `facts` were read of. */
+  /** The row from which `facts` were read. */
   row?: Row;
   /** The intent that sends the object as it is stored, but perhaps for its references. */
   sameAs?: Intent | undefined;
@@ -30,11 +30,11 @@ export interface Known {
   /** Makes `value` of a new object. Few are looked at again. */
   compose?: () => Record<string, unknown>;
   facts: Facts;
-  /** What intents have changed so far. */
+  /** Changes that intents have made so far. */
   made: { version: number; changes: Record<string, { from?: unknown }>; author: Author }[];
 }
 
-/** Who holds a name or a value; `isFormer` if it belonged to an object that was merged into this one. */
+/** The holder of a name or a value; `isFormer` if it belonged to an object merged into this one. */
 export interface Holder {
   id: string;
   isFormer: boolean;
@@ -50,10 +50,10 @@ export type State = ReturnType<typeof buildState>;
 
 export function buildState() {
   const objects = new Map<string, Known>();
-  /** By `keyOf`. Null where nobody holds it; absent where nobody asked. */
+  /** Keyed by `keyOf`. Null if nobody holds it; absent if nobody asked. */
   const holders = new Map<string, Holder | null>();
   const heldBy = new Map<string, Set<string>>();
-  /** The id that answers for an id which an intent names. */
+  /** Maps an id that an intent names to the id that is valid now. */
   const currentIds = new Map<string, string>();
   /** Ids that nothing has, each behind its resource. */
   const absent = new Set<string>();
@@ -123,11 +123,11 @@ export function buildState() {
     deleted,
     awaited,
     touched,
-    /** Whether a cascade is too large for one transaction, so that only the dependants of its root are counted. */
+    /** Whether a cascade is too large for one transaction. Then only the dependants of its root are counted. */
     hasTooManyDependants: false,
     hold,
 
-    /** What another name has found already is read again. */
+    /** Loads an object, even if another name has found it already. */
     load(known: Known): void {
       const before = objects.get(known.id);
       if (before) drop(before);
@@ -154,7 +154,7 @@ export function buildState() {
       belong(known, 1);
     },
 
-    /** Answers the owners that have nothing more of this kind. */
+    /** Returns the owners that have nothing more of this kind. */
     change(before: Known, after: Known): string[] {
       drop(before);
       const left = belong(before, -1);
@@ -176,7 +176,7 @@ export function buildState() {
     /** Objects that have waited for this name, which is there now. */
     waitingFor: (key: string): Known[] => [...(waitingFor.get(key) ?? [])],
 
-    /** What changed after the version that the sender has read. */
+    /** Returns what changed after the version that the sender has read. */
     since({ id, made }: Known, version: number, author: Author): Since | undefined {
       const stored = changesSince.get(sinceKey(id, version));
       const own = made.filter((change) => change.version > version);
@@ -231,7 +231,7 @@ export function buildState() {
   };
 }
 
-/** As a request would find it. */
+/** Returns the object as a request would find it. */
 export function toStored(known: Known, isFormerName: boolean): Stored {
   const { id, version } = known;
   return {
@@ -247,7 +247,7 @@ export function toStored(known: Known, isFormerName: boolean): Stored {
   };
 }
 
-/** A dependant of what is to be deleted is not. */
+/** Whether the whole object is known. Dependants of a deletion have only their rows. */
 export function isRead({ json, value, compose }: Known): boolean {
   return json !== undefined || value !== undefined || compose !== undefined;
 }

@@ -6,7 +6,7 @@ export interface Statement {
   text: string;
 }
 
-/** Who writes a row. */
+/** Columns for the author of a row. */
 export const authorNames = ['actor', 'actor_id', 'request_id', 'origin'] as const;
 export const authorRecord = 'actor text, actor_id uuid, request_id uuid, origin text';
 

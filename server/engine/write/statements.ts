@@ -27,7 +27,7 @@ import {
   writtenColumns,
 } from './statement-parts.ts';
 
-/** What `factsOf` reads of a row. A date is the text that answers have. */
+/** The columns that `factsOf` reads. A date is the text that answers have. */
 export function factColumns(definition: Definition, alias: string): string {
   const columns = [
     ...uniqueColumnsOf(definition),
@@ -41,8 +41,8 @@ export function factColumns(definition: Definition, alias: string): string {
 }
 
 /**
- * Whether a stored row is as the sent one, but for references, which the service resolves. False also where only the service
- * knows: digits of a decimal and white space of a list.
+ * Whether a stored row equals the sent one, apart from references, which the service resolves. Also false if only
+ * digits of a decimal or white space of a list differ: the service compares those.
  */
 function isSame(definition: Definition): string {
   const references = referencesOf(definition).flatMap(({ column, externalColumn }) => [
@@ -285,7 +285,7 @@ export function buildRestore(definition: Definition): Statement {
   };
 }
 
-/** Of each owner in $2: how many objects belong to it in this way, and the first $3 of them. */
+/** Counts the objects that belong to each owner in $2 in this way, and returns the first $3 of them. */
 export function countDependants(resource: string, column: string): string {
   return `SELECT ${column} AS owner_id, count(*)::integer AS count, (array_agg(id ORDER BY id))[1:$3] AS ids
     FROM ${tableOf(resource)} WHERE tenant_id = $1 AND ${column} = ANY ($2) GROUP BY ${column}`;

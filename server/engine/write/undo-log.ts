@@ -1,7 +1,7 @@
-// Which entries of the journal were written together and can be undone together. (Decisions 66 and 123.)
+// Notes which entries of the journal were written together and can be undone together. (Decisions 66 and 123.)
 import type pg from 'pg';
 
-/** Before the first write. Since then, the transaction holds the journal's head. */
+/** Call it before the first write, which makes the transaction hold the journal's head. */
 export async function readJournalHead(client: pg.ClientBase, tenantId: string): Promise<string> {
   const { rows } = await client.query<{ last_position: string }>(
     'SELECT last_position FROM journal_head WHERE tenant_id = $1',
@@ -13,7 +13,7 @@ export async function readJournalHead(client: pg.ClientBase, tenantId: string): 
 interface OwnEntries {
   tenantId: string;
   runId: string;
-  /** As it was before. */
+  /** The journal's head before the writes. */
   head: string;
   requestId: string | undefined;
   /** Whether they can be undone: undoing notes its own entries, too. */

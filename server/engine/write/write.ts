@@ -17,11 +17,11 @@ const maxRounds = 3;
 
 export interface WriteWatch {
   onDecided?(footprint: Footprint): void;
-  /** After each statement that wrote rows. The next one waits for it. */
+  /** Called after each statement that wrote rows. The next statement waits for it. */
   onWritten?(rows: Written): Promise<void>;
 }
 
-/** Inside a transaction that the caller opens and commits. A refused intent does not affect the others. */
+/** Runs inside a transaction that the caller opens and commits. A rejected intent does not affect the others. */
 export async function writeObjects(
   client: pg.ClientBase,
   writing: Writing,
@@ -46,7 +46,7 @@ export async function writeObjects(
   return outcomes;
 }
 
-/** The same for intents of which all are written, or none. Throws if somebody else overtook one. */
+/** Writes all intents or none. Throws if somebody else overtook one. */
 export async function writeWhole(
   client: pg.ClientBase,
   writing: Writing,
@@ -72,8 +72,8 @@ async function decideLocked(
 }
 
 /**
- * Writes creations that name nothing by external id, without a look at anything. Answers without those that were not
- * written: only a look can tell why.
+ * Writes creations that name nothing by external id, without a look at anything. Returns no outcome for those that were
+ * not written: only a look can tell why.
  */
 export async function tryUnread(
   send: Send,
@@ -88,8 +88,8 @@ export async function tryUnread(
 }
 
 /**
- * For intents of any tenants, in two round trips: one reads, one writes. Nothing is locked before it is written. Returns the
- * outcomes without intents that somebody else overtook, and without their followers: those would write what was never stored.
+ * Writes intents of any tenants in two round trips: one reads, one writes. Nothing is locked before it is written.
+ * Returns no outcomes for overtaken intents and their followers: those would write what was never stored.
  */
 export async function tryObjects(
   send: { read: Send; write: Send },
@@ -116,7 +116,7 @@ function sendInTurn(client: pg.ClientBase, { onWritten }: WriteWatch = {}): Send
   };
 }
 
-/** What was not written, and what follows it: that may have been refused because of it. */
+/** Returns the overtaken intents, and later ones without a write: their outcomes can depend on an overtaken one. */
 function undecided(
   intents: readonly Intent[],
   outcomes: ReadonlyMap<Intent, Outcome>,
@@ -131,7 +131,7 @@ function isWritten(outcome: Outcome): boolean {
   return !(outcome instanceof ApiError) && outcome.what !== 'unchanged';
 }
 
-/** What intents concern: others that name nothing of it may be written at the same time. */
+/** The keys and resources that intents concern. Others that name none of them can be written at the same time. */
 export interface Footprint {
   keys: ReadonlySet<string>;
   /** Resources of which objects got names that others may wait for. */
@@ -155,7 +155,7 @@ function footprintOf(intents: readonly Intent[], states: States, { steps }: Deci
   return { keys, named, freed, hasDeletion: intents.some(({ deletion }) => deletion) };
 }
 
-/** Answers the intents that were not written, and those that were to be left out. */
+/** Returns the intents that were not written, and those that were to be left out. */
 async function writeSteps(
   send: Send,
   { resources }: Writing,
@@ -168,7 +168,7 @@ async function writeSteps(
     for (const resource of phase === 'delete' ? resources.toReversed() : resources) {
       const own = writes.get(resource)?.filter(({ intent }) => !left.has(intent)) ?? [];
       if (own.length === 0) continue;
-      // In one order everywhere, to avoid deadlocks.
+      // Use one order everywhere, to avoid deadlocks.
       const inOrder = own.toSorted((one, other) => (one.row.id < other.row.id ? -1 : 1));
       const writesTo = phase === 'delete' ? undefined : resource.definition.table;
       for (const { json, writes } of await pace.run(toPieces(inOrder)))
@@ -225,7 +225,7 @@ function* toPieces(writes: readonly Write[]): Steps<{ json: string; writes: Writ
   return pieces.map(({ texts, writes }) => ({ json: `[${texts.join(',')}]`, writes }));
 }
 
-/** New objects as they are answered: a link may have changed one already. */
+/** Reads new objects for the answer: a link might have changed one already. */
 function readWritten({ read }: WrittenResource, writes: readonly Write[]): pg.QueryConfig {
   const named = writes.map(({ row: { tenant_id, id } }, place) => ({ place, tenant_id, id }));
   return { ...read, values: [JSON.stringify(named)] };
