@@ -44,7 +44,7 @@ interface CallOptions {
   body?: unknown;
   /** The version that the writer has seen; a newer one is not overwritten. */
   version?: number;
-  /** Sent with each try: the service writes once. */
+  /** Sent with each attempt, which makes the service write only once. */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
@@ -82,14 +82,14 @@ export function whenBusinessChanges(listener: () => void): void {
 
 let askForProof: () => Promise<boolean> = async () => false;
 
-/** The listener answers whether the person has shown password or passkey again. */
+/** The listener resolves to whether the person has shown password or passkey again. */
 export function whenProofIsNeeded(listener: () => Promise<boolean>): void {
   askForProof = listener;
 }
 
 let askToSignIn: () => Promise<boolean> | undefined = () => undefined;
 
-/** The listener answers whether the person has signed in again, or undefined where leaving the page loses nothing. */
+/** The listener resolves to whether the person has signed in again; undefined if leaving loses nothing. */
 export function whenSignInIsNeeded(listener: () => Promise<boolean> | undefined): void {
   askToSignIn = listener;
 }
@@ -98,7 +98,7 @@ type Reader = (path: string, read: () => Promise<string>) => Promise<string>;
 
 let readThrough: Reader = (_path, read) => read();
 
-/** How every answer is read from now on, for instance from a copy while there is no network. */
+/** Reads every answer through `reader` from now on, for instance from a copy while there is no network. */
 export function readAnswersThrough(reader: Reader): void {
   readThrough = reader;
 }
@@ -119,7 +119,7 @@ export async function call<Answer>(
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    // The network may end inside of an answer, too.
+    // The network can also fail within an answer.
     return response.text().catch((error: unknown) => {
       throw signal?.aborted ? error : unreachable();
     });

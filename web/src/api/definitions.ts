@@ -23,7 +23,7 @@ export const definitionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** In the order in which an office thinks of them. Other resources follow. */
+/** Resources in the order in which an office thinks of them. Other resources follow. */
 const order = [
   ...['customer', 'site', 'plant', 'container', 'contact-person', 'contract', 'product', 'employee'],
   ...['appointment', 'absence'],
@@ -48,7 +48,7 @@ export function titleOf(thing: { title: Titles }): string {
   return 'reference' in thing && thing.reference ? title.replace(/ id$/, '') : title;
 }
 
-/** As it is written inside a sentence. */
+/** The title of a resource as it is written inside a sentence. */
 export function nounOf(definition: Definition, count: 'one' | 'many' = 'one'): string {
   const noun = count === 'one' ? titleOf(definition) : pluralOf(definition);
   return currentLanguage() === 'de' ? noun : noun.toLowerCase();

@@ -5,7 +5,7 @@ declare global {
   }
 }
 
-/** By the object that holds them, and by name. */
+/** Written numbers, by the object that holds them and by name. */
 const sources = new WeakMap<object, Map<string, string>>();
 
 const mostDigits = 15;

@@ -59,7 +59,7 @@ export interface Named extends Found {
   definition: Definition;
 }
 
-/** To whom an object belongs, such as the customer of a site. */
+/** The owner of an object, such as the customer of a site. */
 export function useOwner(definition: Definition, entity: Entity | undefined) {
   const owner = definition.fields.find(({ reference }) => reference?.isOwner);
   const id = owner && entity?.[owner.name];

@@ -55,7 +55,7 @@ export function fewQuery(collection: string, parameters: Parameters, limit: numb
   });
 }
 
-/** How many objects each collection has. */
+/** Number of objects in each collection. */
 export const countsQuery = queryOptions({
   queryKey: ['counts'],
   queryFn: ({ signal }) => call<Record<string, number>>('GET', '/counts', { signal }),
@@ -71,7 +71,7 @@ export function recordQuery(collection: string, id: string) {
 
 type Schemas = components['schemas'];
 
-/** As the API has it, with the present address of the person who acted. */
+/** A change as the API has it, with the present address of the person who acted. */
 export type Change = Schemas['Change'] & { actorEmail?: string };
 
 export function historyQuery(resource: string, id: string) {
@@ -123,7 +123,7 @@ export function countOfEntries(overview: AttentionOverview | undefined): string 
   return isComplete ? String(count) : `${Math.min(count, 99)}+`;
 }
 
-/** Of all queries, or of those that `isMeant` names. */
+/** Returns a function that makes all queries stale, or those that `isMeant` selects. */
 export function useForgetReadings(): (isMeant?: (query: { queryKey: QueryKey }) => boolean) => Promise<void> {
   const client = useQueryClient();
   return useCallback(

@@ -6,7 +6,7 @@ export type Role = (typeof roles)[number];
 
 export interface Me {
   person: { id: string; name: string; email: string; role: Role };
-  /** The real one, also while the person works in its test business. */
+  /** The real business, even while the person works in its test business. */
   business: { id: string; name: string };
   hasTestBusiness?: boolean;
   isInTestBusiness?: boolean;
@@ -21,7 +21,7 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
-/** Inside the office, where somebody is signed in. */
+/** Call it only inside the office, where somebody is signed in. */
 export function useMe(): Me {
   return useSuspenseQuery(sessionQuery).data;
 }
@@ -46,12 +46,12 @@ export async function leaveTestBusiness(): Promise<void> {
   window.location.assign('/');
 }
 
-/** Settings, people and interfaces. */
+/** Whether the person can change settings, people and interfaces. */
 export function useIsAdministrator(): boolean {
   return useMe().person.role === 'VERWALTUNG';
 }
 
-/** All master data, imports and visits. */
+/** Whether the person can edit all master data, imports and visits. */
 export function useMayEdit(): boolean {
   return useMe().person.role !== 'PFLEGE';
 }

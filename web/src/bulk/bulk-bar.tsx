@@ -10,7 +10,7 @@ import { countSelected, type Selection } from '../tables/selection.ts';
 import classes from '../tables/table.module.css';
 import { formatNumber } from '../texts/format.ts';
 
-// Most visits to a table need neither.
+// Most visits to a table need neither dialog.
 const BulkChange = lazy(async () => ({ default: (await import('./bulk-change.tsx')).BulkChange }));
 const BulkDeletion = lazy(async () => ({ default: (await import('./bulk-deletion.tsx')).BulkDeletion }));
 

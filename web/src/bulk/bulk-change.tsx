@@ -1,4 +1,4 @@
-// One field of many records: chosen, filled in and saved.
+// Changes one field of many records: chosen, filled in and saved.
 import { Select, Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useState } from 'react';

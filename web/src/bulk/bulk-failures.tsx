@@ -1,4 +1,4 @@
-// Which of many records could not be changed or deleted, and why.
+// Lists the records that could not be changed or deleted, with the reasons.
 import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type Definition, labelOf } from '../api/definitions.ts';

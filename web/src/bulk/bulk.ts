@@ -13,7 +13,7 @@ import { addPercent } from './percent.ts';
 export type LineAnswer = components['schemas']['ImportResult'];
 type Summary = components['schemas']['ImportSummary']['summary'];
 
-/** More would hold the browser and the journal of the business for minutes. */
+/** More records would hold the browser and the journal of the business for minutes. */
 export const maxBulk = 10_000;
 
 /** Unique values would be refused from the second record on. A list without a known shape has no input. */
@@ -25,7 +25,7 @@ export function changeableFieldsOf(definition: Definition): Field[] {
 }
 
 export interface BulkResult {
-  /** How many records took the change. */
+  /** Number of records that took the change. */
   done: number;
   failed: { entity: Entity; message: string }[];
   /** Names the change to undo it; undefined where every record was as wanted before. */
@@ -105,7 +105,7 @@ interface Answers {
   answers: LineAnswer[];
   /** Undefined where the lines changed nothing. */
   importId: string | undefined;
-  /** Without the summary the answer broke off, and does not speak for all lines. */
+  /** Whether the answer has a summary. Without one, it broke off and does not speak for all lines. */
   isComplete: boolean;
 }
 
@@ -126,7 +126,7 @@ export async function sendLines(lines: readonly object[]): Promise<Answers> {
   };
 }
 
-/** Whole lines, also of an answer that breaks off. */
+/** Reads whole lines, even of an answer that breaks off. */
 async function readLines(response: Response): Promise<string[]> {
   const decoder = new TextDecoder();
   let text = '';
@@ -155,7 +155,7 @@ async function sendEntities(
   return result;
 }
 
-/** About one field, or the first thing that is wrong. */
+/** The message about one field, or about the first error. */
 export function messageOf(definition: Definition, answer: LineAnswer, field?: string): string {
   const leaves = leavesOf(definition.fields);
   const errors = answer.errors ?? [];

@@ -1,4 +1,4 @@
-// A creation that was refused, as the form that would have made it: corrected and sent again.
+// Shows a rejected creation in its form, to correct it and send it again.
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -76,7 +76,7 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
       const request = await call<RequestWithBody>('GET', `/requests/${id}?reveal=true`, { signal });
       return { request, owners: await findOwners(definition, request.body ?? '{}', signal) };
     },
-    // Typed text must not change under the hands.
+    // Typed text must not change while somebody types.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     gcTime: 0,
@@ -101,7 +101,7 @@ function Correction({ id, definition }: { id: string; definition: Definition }) 
   });
   const shownErrors = new Map(errors);
   for (const [path, value] of unreadableValues(definition, request.body ?? '{}')) {
-    // Undecided, where a switch would say no.
+    // Leave the flag undecided: a switch would say no.
     if (typeof initial[path] === 'boolean') initial[path] = undefined;
     const asSent = t('requests.asSent', { value });
     shownErrors.set(path, [shownErrors.get(path), asSent].filter(Boolean).join(' '));

@@ -9,7 +9,7 @@ import {
 import { parseNumber } from '../forms/form-values.ts';
 import { isDay, parseDay } from '../texts/format.ts';
 
-/** By which other name a body may call an owner: customerExternalId for customerId. */
+/** The other names by which a body can name an owner: customerExternalId for customerId. */
 export function ownerNamesOf(definition: Definition): Map<string, string> {
   return new Map(
     definition.fields

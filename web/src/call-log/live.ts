@@ -1,4 +1,4 @@
-// Calls as they arrive: asked for while the page is seen. It shows whether the service still answers.
+// Polls for new calls while the page is visible, and shows whether the service still responds.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { newestQuery, type RecordedRequest } from './requests.ts';

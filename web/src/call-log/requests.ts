@@ -46,7 +46,7 @@ export interface HourCount {
   requests: number;
   refusals: number;
   failures: number;
-  /** Counted, but not in the list. */
+  /** Number of calls that are counted, but not in the list. */
   unrecorded: number;
 }
 
@@ -77,7 +77,7 @@ export function requestsQuery(filters: Filters, from: string) {
   });
 }
 
-/** Asked again and again, so that calls appear as they arrive. */
+/** The query polls, so calls appear as they arrive. */
 export const newestQuery = queryOptions({
   queryKey: ['requests', 'newest'],
   queryFn: ({ signal }) => call<Page<RecordedRequest>>('GET', '/requests?limit=50', { signal }),

@@ -1,4 +1,4 @@
-// What is typed, pasted or cleared in a cell, before the service has taken it.
+// Edits that were typed, pasted or cleared in a cell, before the service has taken them.
 import { type Definition, type Entity, type Field, leavesOf, setAt, valueAt } from '../api/definitions.ts';
 import { type Column, isAddress } from '../tables/columns.ts';
 
@@ -6,11 +6,11 @@ export interface CellEdit {
   entity: Entity;
   /** Id of the column. */
   column: string;
-  /** As it was typed. */
+  /** The text as it was typed. */
   shown: string;
-  /** By path; null clears. */
+  /** New values by path; null clears. */
   values: readonly (readonly [path: string, value: unknown])[];
-  /** Why it cannot even be sent. */
+  /** The reason why the edit cannot even be sent. */
   error?: string;
 }
 

@@ -28,7 +28,7 @@ export function sizeOf({ top, bottom, left, right }: Range): number {
   return (bottom - top + 1) * (right - left + 1);
 }
 
-/** Where a key leads, before the edges of the table are minded. */
+/** The place to which a key leads, before the edges of the table limit it. */
 export function moveBy(
   key: string,
   isToEdge: boolean,

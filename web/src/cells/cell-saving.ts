@@ -14,7 +14,7 @@ export interface Row {
 }
 
 export interface Saved {
-  /** As they are stored now. */
+  /** The records as they are stored now. */
   entities: Entity[];
   failed: PendingCell[];
   /** Takes back one part of the work. Rejects where something stays. */

@@ -1,4 +1,4 @@
-// What a grid does with many cells. Loaded when a cell has the focus for the first time.
+// Actions of a grid on many cells. The module loads when a cell first has the focus.
 
 import i18next from 'i18next';
 import { ApiError } from '../api/client.ts';
@@ -40,7 +40,7 @@ export function copy({ definition, entities, columns, range }: Cells, nameOf: Na
   });
 }
 
-/** How many rows the table must have for a text. */
+/** Number of rows that the table must have for a text. */
 export function needsRows(text: string, range: Range): number {
   const rows = spread(readCells(text), range);
   if (rows.length > maxBulk) throw new ApiError(0, { message: i18next.t('bulk.tooMany') });

@@ -27,7 +27,7 @@ export interface Target {
   text: string;
 }
 
-/** What each text means in its cell. */
+/** Reads the meaning of each text in its cell. */
 export async function readTargets(
   definition: Definition,
   targets: readonly Target[],
@@ -56,7 +56,7 @@ interface Reading {
   error?: string;
 }
 
-/** What stays a text although the field holds something else is wrong, and shown. */
+/** Returns an error for a text that the field cannot hold. */
 function readField(field: Field, text: string, names: ReadonlyMap<string, readonly string[]>): Reading {
   const trimmed = text.trim();
   if (field.reference) return readReference(field, trimmed, names);

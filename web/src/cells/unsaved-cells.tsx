@@ -88,7 +88,7 @@ interface CellConflictProps {
   onClose: () => void;
 }
 
-/** The same choice as in a form. */
+/** Offers the same choice as a form. */
 function CellConflict({ definition, edits, cell, current, onClose }: CellConflictProps) {
   const separator = decimalSeparator();
   const { entity } = cell;

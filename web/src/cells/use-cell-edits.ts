@@ -22,7 +22,7 @@ export function useCellEdits(definition: Definition) {
   const mayImport = useMayEdit();
   const [pending, setPending] = useState<ReadonlyMap<string, PendingCell>>(new Map());
   const [hasEdited, setHasEdited] = useState(false);
-  /** As this page has saved them: a second change follows the first. */
+  /** Records as this page has saved them: a second change follows the first. */
   const latest = useRef(new Map<string, Entity>());
   const queue = useRef<Promise<unknown>>(Promise.resolve());
   useUnsavedWork(pending.size > 0);
@@ -70,7 +70,7 @@ export function useCellEdits(definition: Definition) {
       for (const edit of edits) {
         const key = cellKey(edit.entity.id, edit.column);
         const shown = next.get(key);
-        // Typed again meanwhile: the newer text decides.
+        // If somebody typed in the cell again meanwhile, the newer text decides.
         if (!shown || shown.values !== edit.values) continue;
         const failure = failures.get(key);
         if (failure) next.set(key, failure);
@@ -89,7 +89,7 @@ export function useCellEdits(definition: Definition) {
 
   async function takeBack(undo: readonly (() => Promise<number>)[]): Promise<void> {
     let kept = 0;
-    // What fails does not keep the rest from being taken back.
+    // A failure does not keep the rest from being undone.
     let failure: unknown;
     for (const part of undo.toReversed()) {
       kept += await part().catch((error: unknown) => {
@@ -107,7 +107,7 @@ export function useCellEdits(definition: Definition) {
   function save(edits: readonly CellEdit[]): Promise<void> {
     const isReal = (edit: CellEdit) => {
       const { id } = edit.entity;
-      // What is on its way would arrive after all.
+      // Send a change back to the stored value too: the edit that is being saved would still arrive.
       const isUnderWay = pending.get(cellKey(id, edit.column))?.state === 'saving';
       return isUnderWay || edit.error !== undefined || !isSame(latest.current.get(id) ?? edit.entity, edit);
     };
@@ -141,13 +141,13 @@ export function useCellEdits(definition: Definition) {
   const open = [...pending.values()].filter(({ state }) => state !== 'saving');
   return {
     pending,
-    /** What waits for the person. */
+    /** Cells that wait for the person. */
     open,
     hasEdited,
     save,
     show,
     at: (id: string, column: string) => pending.get(cellKey(id, column)),
-    /** With what is on its way. Refused texts are no values. */
+    /** The record with the values that are being saved. Rejected texts are no values. */
     shown: (entity: Entity) => {
       const own = [...pending.values()].filter(
         (cell) => cell.entity.id === entity.id && cell.state === 'saving',

@@ -39,7 +39,7 @@ interface GridOptions {
 }
 
 export interface Editing extends Place {
-  /** Typed in place of the value. */
+  /** Text that was typed in place of the value. */
   typed?: string;
 }
 
@@ -196,7 +196,7 @@ export function useGrid(options: GridOptions) {
     };
   }
 
-  /** One step back: a refused text, the range, the preview. */
+  /** Goes one step back: discards a rejected text, ends the range, or closes the preview. */
   function stepBack(entity: Entity, column: string): void {
     const refused = edits.at(entity.id, column);
     if (refused && refused.state !== 'saving') edits.discard([refused]);

@@ -15,10 +15,10 @@ import { changedPaths, toValues, type Values } from './form-values.ts';
 interface ConflictProps {
   definition: Definition;
   name: string;
-  /** As it was when the editing began. */
+  /** The values at the beginning of the editing. */
   before: Values;
   mine: Values;
-  /** As it is stored now; undefined if it was deleted. */
+  /** The record as it is stored now; undefined if it was deleted. */
   current: Entity | undefined;
   /** Gets the stored object with the chosen values in it. */
   onSave: (values: Values) => Promise<void>;
@@ -107,7 +107,7 @@ function Side({ value, title, children }: { value: string; title: string; childr
   );
 }
 
-/** Who saved last; "somebody" while that is not known. */
+/** The person who saved last; "somebody" while that is unknown. */
 function useLastActor(definition: Definition, id: string | undefined): string {
   const { t } = useTranslation();
   const { data } = useQuery({
@@ -119,7 +119,7 @@ function useLastActor(definition: Definition, id: string | undefined): string {
   return last ? actorText(last, t) : t('form.somebody');
 }
 
-/** As it was typed: numbers are still texts here. */
+/** Shows the value as it was typed: numbers are still texts here. */
 function Mine({ field, value }: { field: Field; value: unknown }) {
   return ['integer', 'decimal', 'double'].includes(field.kind) ? (
     String(value)

@@ -8,7 +8,7 @@ const keptMs = 7 * 24 * 3_600_000;
 
 export interface Draft {
   at: number;
-  /** Only what differed from what was stored: the rest may have changed since. */
+  /** Holds only values that differed from the stored ones: the rest might have changed since. */
   values: Values;
 }
 

@@ -1,4 +1,4 @@
-// The first visits of an interval that somebody types. Loaded when there is one: most forms plan nothing.
+// The first visits of an interval that somebody types. The module loads when there is one: most forms plan nothing.
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar/calendar-days.ts';
 import type { AttendingInterval } from '../../../core/calendar/visits.ts';

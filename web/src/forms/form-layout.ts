@@ -1,4 +1,4 @@
-// Which fields of a form come first, and which are folded because offices seldom need them.
+// Orders the fields of a form, and folds those that offices seldom need.
 import type { Definition, Field } from '../api/definitions.ts';
 
 const firstFields: Record<string, readonly string[]> = {
@@ -35,7 +35,7 @@ const rareFields: Record<string, readonly string[]> = {
 };
 
 export interface FormLayout {
-  /** Without groups and lists. */
+  /** Fields other than groups, lists and rare ones. */
   main: Field[];
   groups: Field[];
   lists: Field[];
@@ -57,7 +57,7 @@ export function layoutOf({ name, fields }: Definition): FormLayout {
   };
 }
 
-/** Without lists, rare fields and the position: what a record that is made on the way needs at first. */
+/** Leaves out lists, rare fields and the position: a record that is created on the way does not need them. */
 export function shortForm(definition: Definition): Definition {
   const { main, groups } = layoutOf(definition);
   const short = groups.map((group) => ({ ...group, fields: group.fields!.filter(({ fields }) => !fields) }));

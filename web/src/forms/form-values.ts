@@ -1,5 +1,5 @@
-// Between an object and what stands in the inputs of its form. Numbers stay texts until they are sent: an exact decimal
-// never becomes a double.
+// Converts between an object and the values in the inputs of its form. Numbers stay texts until they are sent: an exact
+// decimal never becomes a double.
 
 import { isOpeningHours } from '../../../core/calendar/opening-hours.ts';
 import { isAttendingInterval } from '../../../core/calendar/visits.ts';
@@ -11,7 +11,7 @@ export type Values = Record<string, unknown>;
 
 const numberKinds = ['integer', 'decimal', 'double'];
 
-/** As it stands in the input. */
+/** Converts an object into the values of its inputs. */
 export function toValues(definition: Definition, entity: Record<string, unknown>, separator: string): Values {
   return Object.fromEntries(
     leavesOf(definition.fields).map((field) => {
@@ -75,7 +75,7 @@ export function parseNumber(text: string, separator: string): string | undefined
 
 type LocalError = 'form.number' | 'form.times' | 'form.days';
 
-/** Errors that the form tells better: the service only sees that a number is a text. */
+/** Errors that the form explains better: the service only sees that a number is a text. */
 export function findLocalErrors(
   definition: Definition,
   values: Values,

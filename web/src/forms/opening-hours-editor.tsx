@@ -23,7 +23,7 @@ function emptySeason(): Season {
 export function OpeningHoursEditor({ items, onChange }: EditorProps) {
   const { t } = useTranslation();
   const [unknown, setUnknown] = useState(() => items.filter((item) => !isOpeningHours(item)));
-  // Kept here and not read from the items, since a season or a day without hours has none.
+  // Keep the seasons here, because a season or a day without hours has no items.
   const [seasons, setSeasons] = useState<Season[]>(() => {
     const known = toSeasons(items.filter(isOpeningHours));
     return known.length > 0 ? known : [emptySeason()];

@@ -21,7 +21,7 @@ interface RecordFormProps {
   definition: Definition;
   initial: Values;
   initialErrors?: ReadonlyMap<string, string>;
-  /** Rejects with what the service answered. */
+  /** Rejects with the error of the service. */
   onSave: (values: Values) => Promise<void>;
   /** Saves a new record and begins another one. */
   next?: { save: (values: Values) => Promise<void>; begin: (values: Values) => void };
@@ -81,7 +81,7 @@ export function RecordForm({
     try {
       await store(values);
       draft.drop();
-      // Not before: the next form would find the draft of this one.
+      // Call it last: the next form would find the draft of this one.
       then?.(values);
     } catch (error) {
       const refused = toApiError(error);

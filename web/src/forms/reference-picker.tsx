@@ -20,9 +20,9 @@ interface ReferencePickerProps {
   description?: string;
   error?: string;
   required?: boolean;
-  /** Offered before anything is typed, such as the persons of the customer that was chosen. */
+  /** Restricts what is offered before anything is typed, such as to persons of the chosen customer. */
   near?: Record<string, string | undefined>;
-  /** Searched for before anything is typed, and the name of a new object. */
+  /** Text that is searched for before anything is typed, and the name of a new object. */
   suggested?: string;
 }
 

@@ -14,7 +14,7 @@ interface Editing {
   /** Changes when the person takes the stored version. */
   version: number;
   initial: Values;
-  /** Rejects with what the service answered. */
+  /** Rejects with the error of the service. */
   save: (values: Values) => Promise<void>;
   dialog: ReactNode;
 }
@@ -22,7 +22,7 @@ interface Editing {
 export function useEditing(
   definition: Definition,
   stored: Entity,
-  /** Before the notice that offers to undo. */
+  /** Called before the notice that offers to undo. */
   onSaved: () => Promise<void> | void,
 ): Editing {
   const forgetReadings = useForgetReadings();

@@ -21,7 +21,7 @@ interface State {
 export const checklistQuery = queryOptions({
   queryKey: ['checklist'],
   queryFn: ({ signal }) => call<State>('GET', '/checklist', { signal }),
-  // While one waits for the first request, it should appear as if by itself.
+  // Poll while the business waits for its first request.
   refetchInterval: ({ state: { data } }) =>
     data?.hasKey && !data.firstRequest && !data.isDismissed ? 3000 : false,
 });

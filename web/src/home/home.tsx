@@ -1,4 +1,4 @@
-// The first page after the sign-in: today, what is to do, latest changes.
+// The first page after the sign-in: today, open tasks and latest changes.
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, lazyRouteComponent } from '@tanstack/react-router';

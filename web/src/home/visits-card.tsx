@@ -1,4 +1,4 @@
-// Who goes where today, for the office.
+// Shows the office who goes where today.
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

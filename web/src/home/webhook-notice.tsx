@@ -1,4 +1,4 @@
-// On the first page: webhooks that Stamm paused because their receiver did not answer.
+// Notice for the first page: webhooks that Stamm paused because their receiver did not answer.
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

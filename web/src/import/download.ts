@@ -3,6 +3,6 @@ export function saveBlob(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has to begin with it first.
+  // The browser has to begin the download first.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,4 +1,4 @@
-// Which file it is, and how it is read: its sheet, its titles, what its rows are.
+// Shows the file and how it is read: its sheet, its titles, and the kind of its rows.
 import { Button, Select, Text, Title } from '@mantine/core';
 import i18next from 'i18next';
 import { useTranslation } from 'react-i18next';

@@ -6,7 +6,7 @@ import classes from './import.module.css';
 import type { ReadingError } from './reader.ts';
 
 interface FileDropProps {
-  /** What to drop. Without one, any file, and cells from the clipboard. */
+  /** Names the file to drop. Without a title, any file fits, and so do cells from the clipboard. */
   title?: string;
   isReading: boolean;
   errorCode: ReadingError['code'] | undefined;

@@ -10,14 +10,14 @@ import { decimalSeparator } from '../texts/format.ts';
 import classes from './import.module.css';
 import { Section } from './section.tsx';
 
-/** What was entered, by the paths of the fields. */
+/** Entered values, by the paths of the fields. */
 export type FixedValues = Readonly<Record<string, unknown>>;
 
 function startValueOf(definition: Definition, path: string): unknown {
   return startValues(definition, decimalSeparator(), {})[path];
 }
 
-/** As lines have them. Numbers are plain: a worker cannot be sent exact ones. */
+/** Returns the values as lines have them. Numbers are plain: a worker cannot receive exact ones. */
 export function toFixed(definition: Definition, entered: FixedValues): Record<string, unknown> {
   const separator = decimalSeparator();
   const before: Values = Object.fromEntries(Object.keys(entered).map((path) => [path, {}]));

@@ -1,4 +1,4 @@
-// What the import reads in another way than it is written. One click takes a guess back.
+// Shows what the import reads differently than written. One click takes a guess back.
 import { Button, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import i18next from 'i18next';
@@ -67,7 +67,7 @@ export function GuessesCard({ opened, plan, edition, silentFlags, refused, onRef
   );
 }
 
-/** With all guesses, also those that were taken back. */
+/** Lists all guesses, including those that were taken back. */
 function useGuesses(opened: OpenedFile, plan: LinePlan, edition: number): ColumnGuess[] | undefined {
   const { columns, names, rules } = plan;
   const whole: LinePlan = { ...plan, ...(rules && { rules: { ...rules, refused: new Set() } }) };

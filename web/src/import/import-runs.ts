@@ -11,13 +11,13 @@ export interface ImportRun extends ActorNames {
   /** Null for an import that was no file of the office. */
   fileName: string | null;
   resource: string | null;
-  /** Of a merge: the object that stayed. */
+  /** Set for a merge: the object that stayed. */
   objectId: string | null;
   startedAt: string;
   created: number;
   changed: number;
   deleted: number;
-  /** How much of it undoing has looked at, and how many objects it left as they are. */
+  /** Number of objects that undoing has looked at, and of those that it left as they are. */
   settled: number;
   kept: number;
   undoStartedAt: string | null;

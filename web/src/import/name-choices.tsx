@@ -22,7 +22,7 @@ import { WordRow } from './word-row.tsx';
 const shownNames = 25;
 
 interface NameChoicesProps {
-  /** What the file holds. */
+  /** The resource of the rows in the file. */
   type: string;
   hasComment: boolean;
   names: readonly FoundName[];

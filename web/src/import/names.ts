@@ -33,10 +33,10 @@ export function isWord({ column }: NamedCell): boolean {
   return column.namedPath === undefined;
 }
 
-/** What a person chose for a name: an object, nothing, or to leave its rows out. */
+/** A person's choice for a name: an object, nothing, or to leave its rows out. */
 export type NameChoice = { id: string } | 'assign' | 'empty' | 'skip';
 
-/** By the keys of the names. */
+/** Choices by the keys of the names. */
 export type NameChoices = ReadonlyMap<string, NameChoice>;
 
 export interface NameRowProps {
@@ -119,7 +119,7 @@ export function unclearNames(names: readonly FoundName[], columns: ChosenColumns
     names
       .filter((found) => isWord(found) || (found.ids.length !== 1 && !uuid.test(found.name)))
       .filter((found) => found.ids.length === 0 || !hasIds(found))
-      // What has no meaning yet stands first.
+      // Names without a meaning come first.
       .sort((one, other) => Number(isMeant(one)) - Number(isMeant(other)) || other.rows - one.rows)
   );
 }
@@ -156,7 +156,7 @@ export async function rememberName(
       await call('PUT', '/remembered-names', { body });
       if (id !== undefined) return;
     } catch (error) {
-      // Of a reference to two kinds, the object is of the other one.
+      // A reference to two kinds can mean an object of the other kind.
       if (id === undefined || resource === resources.at(-1)) throw error;
     }
   }

@@ -33,7 +33,7 @@ export function Preparation(props: PreparationProps) {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Without an answer, the guess is as good as for a new file.
+  // If the service fails, the guess is as good as for a new file.
   return remembered.isPending ? (
     <PageLoading />
   ) : (

@@ -21,7 +21,7 @@ const chunkLines = 1000;
 const chunkCharacters = 2_000_000;
 
 let opened: OpenTable | undefined;
-/** What a person wrote into cells, by row and place. */
+/** Texts that a person wrote into cells, by row and place. */
 let edits = new Map<number, Map<number, string>>();
 const chunks = new Map<number, AsyncGenerator<Chunk>>();
 
@@ -73,7 +73,7 @@ async function compareRows(plan: LinePlan, part: Part | undefined): Promise<Comp
   return compared;
 }
 
-/** What only the whole file shows. */
+/** Collects what only the whole file reveals. */
 async function inspectRows(columns: ChosenColumns): Promise<Inspection> {
   const [names, facts] = [buildNameSearch(columns), buildFactSearch(columns)];
   for await (const { cells } of rowsOf()) {

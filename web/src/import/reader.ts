@@ -16,7 +16,7 @@ export interface Chunk {
   leftOut: number[];
   /** Rows with a cell that is read in another way than it is written. */
   hinted: number[];
-  /** How many rows have been read so far. */
+  /** Number of rows that have been read so far. */
   read: number;
 }
 
@@ -27,7 +27,7 @@ export interface Part {
   numbers?: readonly number[];
 }
 
-/** What only the whole file shows: its names and words, and how its cells are written. */
+/** Facts that only the whole file reveals: its names and words, and how its cells are written. */
 export interface Inspection {
   names: NamedCell[];
   facts: FileFacts;
@@ -91,9 +91,9 @@ export function openReader() {
     /** From now on, everything is read with this text in the cell. */
     edit: (row: number, index: number, text: string) => ask({ kind: 'edit', row, index, text }),
     inspect: (columns: ChosenColumns) => ask({ kind: 'inspect', columns }) as Promise<Inspection>,
-    /** What the plan reads in another way than it is written. */
+    /** Lists what the plan reads differently than written. */
     guesses: (plan: LinePlan) => ask({ kind: 'guesses', plan }) as Promise<ColumnGuess[]>,
-    /** What new rows are compared by. */
+    /** Returns the values by which new rows are compared. */
     compare: (plan: LinePlan, part?: Part) => ask({ kind: 'compare', plan, part }) as Promise<ComparedRow[]>,
     /** The lines of the rows, some at a time. */
     async *chunks(plan: LinePlan, choices: RowChoices, part?: Part): AsyncGenerator<Chunk> {

@@ -13,7 +13,7 @@ import { tellFailure } from '../frame/notices.tsx';
 
 const maxKeys = 200;
 
-/** By the place of the key: what somebody of the business chose. */
+/** Returns the choice of the business for each key, in the order of the keys. */
 async function find(keys: readonly string[]): Promise<(string | null)[]> {
   const found: (string | null)[] = [];
   for (let start = 0; start < keys.length; start += maxKeys) {
@@ -27,7 +27,7 @@ async function find(keys: readonly string[]): Promise<(string | null)[]> {
 const unsent = new Map<string, string | undefined>();
 let isSending = false;
 
-/** One after the other: of two choices for a key, the later one stays. */
+/** Sends choices one after the other: the latest choice for a key stays. */
 async function remember(key: string, choice: string | undefined): Promise<void> {
   unsent.set(key, choice);
   if (isSending) return;
@@ -45,12 +45,12 @@ async function remember(key: string, choice: string | undefined): Promise<void> 
   }
 }
 
-/** For each word the value of the choice, "empty", or null. */
+/** Returns for each word the value of the choice, "empty", or null. */
 export function rememberedWords(type: string, words: readonly NamedCell[]): Promise<(string | null)[]> {
   return find(words.map((word) => keyOfWord(type, word)));
 }
 
-/** Without a value, forgets it. */
+/** Remembers the value of a word, or forgets it if there is none. */
 export function rememberWord(type: string, word: NamedCell, value: string | undefined): void {
   void remember(keyOfWord(type, word), value);
 }
@@ -64,7 +64,7 @@ export async function rememberedFile(
   return restoreChoices(definitions, titles, choice);
 }
 
-/** Without choices, forgets those for these titles. */
+/** Remembers the choices for these titles, or forgets them if there are none. */
 export function rememberFile(titles: readonly string[], choices: FileChoices | undefined): void {
   const key = keyOfTitles(titles);
   if (key !== undefined) void remember(key, choices && storeChoices(titles, choices));

@@ -14,7 +14,7 @@ interface SectionProps {
 
 export function Section({ title, icon, isNeeded, children }: SectionProps) {
   const [chosen, setChosen] = useState<boolean>();
-  // What is done stays open: nothing moves away under the mouse.
+  // A finished section stays open: nothing moves away under the mouse.
   const wasNeeded = useRef(isNeeded);
   wasNeeded.current ||= isNeeded;
   const isOpen = chosen ?? wasNeeded.current;

@@ -17,13 +17,13 @@ export interface RowError {
   message: string;
 }
 
-/** What became of a row. */
+/** The outcome of a row. */
 export interface RowResult {
   row: number;
   outcome: 'created' | 'known' | 'failed' | 'leftOut';
   /** Whether a cell was read in another way than it is written. */
   isHinted?: boolean;
-  /** Of the stored object, which exists before the import. */
+  /** Id of the stored object, which existed before the import. */
   id?: string;
   errors: RowError[];
 }
@@ -77,7 +77,7 @@ function inOfficeWords(failure: ApiError): ApiError {
   return new ApiError(failure.status, { ...failure.details, message }, failure.retryAfterSeconds);
 }
 
-/** What became of each row of a part, also of those that were not sent. */
+/** The outcome of each row of a part, including rows that were not sent. */
 export function resultsOf({ results }: Sent, { leftOut, hinted }: Chunk): RowResult[] {
   const marked = new Set(hinted);
   return [
@@ -86,7 +86,7 @@ export function resultsOf({ results }: Sent, { leftOut, hinted }: Chunk): RowRes
   ];
 }
 
-/** Browsers over HTTP/1.1 send a whole request before they read of the answer. */
+/** Browsers over HTTP/1.1 send a whole request before they read the answer. */
 async function sendOnce(body: string, rows: readonly number[], sending: Sending): Promise<Sent> {
   const { columns, isDryRun, importId, key, signal } = sending;
   const response = await send('POST', `/import${isDryRun ? '?dryRun=true' : ''}`, {
@@ -110,7 +110,7 @@ async function sendOnce(body: string, rows: readonly number[], sending: Sending)
     // The service sends spaces now and then, also before the summary.
     .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line) as LineAnswer);
-  // What an earlier attempt stored, whose answer was lost, is new.
+  // An object counts as new if an earlier attempt stored it and its answer was lost.
   const replayed = answers.filter((answer) => answer.replayed).length;
   const { created, replaced, unchanged, failed } = summary;
   return {
@@ -163,7 +163,7 @@ interface FileSending {
   signal?: AbortSignal;
   /** Receives the latest results. */
   onPart: (sent: Sent, chunk: Chunk) => void;
-  /** Asked between two parts: parts that were sent get their results. */
+  /** Called between two parts: parts that were sent get their results. */
   isCancelled?: () => boolean;
 }
 

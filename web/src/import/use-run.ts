@@ -7,13 +7,13 @@ import { useForgetReadings } from '../api/records.ts';
 import type { OpenedFile } from './reader.ts';
 import { type Counts, noCounts, type RowResult, resultsOf, sendFile } from './sending.ts';
 
-/** By the number of the row. */
+/** Results by the number of the row. */
 export type CheckedRows = ReadonlyMap<number, RowResult>;
 
 export interface RunState {
   status: 'running' | 'done' | 'cancelled' | 'failed';
   isDryRun: boolean;
-  /** Of an import, to undo it. */
+  /** Set for an import, to undo it. */
   importId?: string;
   startedAt: number;
   total: number;
@@ -79,7 +79,7 @@ export function useRun({ reader, name, table }: OpenedFile) {
     cancel: useCallback(() => {
       isCancelled.current = true;
     }, []),
-    /** What was said about other columns does not hold for these. */
+    /** Forgets results, which do not hold for other columns. */
     forget: () => setState(undefined),
   };
 }

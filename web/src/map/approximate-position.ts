@@ -1,4 +1,4 @@
-// Where an address lies approximately, as the service knows it from postcode and town.
+// Approximate position of an address, as the service knows it from postcode and town.
 import { queryOptions } from '@tanstack/react-query';
 import { call, queryString } from '../api/client.ts';
 

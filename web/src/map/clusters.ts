@@ -16,5 +16,5 @@ export function clustersQuery(bounds: Bounds, zoom: number) {
   });
 }
 
-/** Everything, fine enough to know where it lies. */
+/** All sites, in clusters that are fine enough to show where the sites lie. */
 export const allClustersQuery = clustersQuery({ west: -180, south: -85, east: 180, north: 85 }, 9);

@@ -78,7 +78,7 @@ export function DayRoute({ employeeId, day = '', onChange, onRoute }: DayRoutePr
     return () => onRoute([]);
   }, [route, onRoute]);
   const box = useRef<HTMLDivElement>(null);
-  // On a phone it opens below the map.
+  // On a phone, the route opens below the map.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when it opens.
   useEffect(() => {
     if (!employeeId) box.current?.scrollIntoView({ block: 'nearest' });

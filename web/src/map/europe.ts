@@ -1,4 +1,4 @@
-// Where the map has more detail. The middle of a shape decides, since it is the same in both outlines.
+// The part of the world with more map detail. The middle of a shape decides, since it is the same in both outlines.
 import type { Position } from './view.ts';
 
 const box = { west: -32, south: 27, east: 45, north: 72 };

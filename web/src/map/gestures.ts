@@ -1,4 +1,4 @@
-// How a map is moved: by mouse, wheel, fingers and keys.
+// Moves a map by mouse, wheel, fingers and keys.
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef } from 'react';
 import { moveView, type Size, type View, zoomView } from './view.ts';
 
@@ -25,7 +25,7 @@ export function useGestures({ element, size, onView, onTap, onEnter }: Gestures)
     return { left: clientX - box.left, top: clientY - box.top };
   };
 
-  // Not as a property of the element: the page would scroll, since such a listener may not prevent it.
+  // Do not use a property of the element: its listener cannot keep the page from scrolling.
   useEffect(() => {
     const target = element.current;
     const turn = (event: WheelEvent) => {

@@ -1,4 +1,4 @@
-// Which names of towns and postcodes fit on the map. None overlaps another or a mark, and none is cut off.
+// Chooses names of towns and postcodes that fit on the map. None overlaps another or a mark, and none is cut off.
 import { type City, cities } from './cities.ts';
 import type { Places } from './places.ts';
 import { type Position, type Size, toPixels, type View } from './view.ts';
@@ -6,10 +6,10 @@ import { type Position, type Size, toPixels, type View } from './view.ts';
 export interface Label {
   text: string;
   kind: 'town' | 'postcode';
-  /** Where the text begins, and its middle line. */
+  /** Start of the text, and its middle line. */
   start: number;
   middle: number;
-  /** Unless a mark lies on it. */
+  /** Absent if a mark lies on it. */
   dot?: { left: number; top: number };
 }
 
@@ -69,7 +69,7 @@ export function placeLabels(
   return labels;
 }
 
-/** The most important first. */
+/** Yields the most important names first. */
 function* candidatesIn(
   view: View,
   places: Places | undefined,

@@ -28,7 +28,7 @@ interface MapCanvasProps {
   marker?: Position;
   /** Stops of a day in their order. */
   route?: readonly Position[];
-  /** Where given, a click chooses a place instead of opening a site. */
+  /** If given, a click chooses a place instead of opening a site. */
   onPlace?: (position: Position) => void;
 }
 

@@ -1,4 +1,4 @@
-// Where the sites are.
+// The map of all sites.
 import { Button, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
@@ -78,7 +78,7 @@ export function MapPage() {
   );
   const [house, setHouse] = useState<MapCluster>();
 
-  // At first everything is seen.
+  // Show all sites at first.
   useEffect(() => {
     if (isPlaced.current || !all.data || size.width === 0) return;
     isPlaced.current = true;
@@ -93,7 +93,7 @@ export function MapPage() {
         title={t('map.title')}
         text={countText(total, approximate, t)}
         actions={
-          // Shown while the sites load: nothing moves when they arrive.
+          // Show it while the sites load: nothing moves when they arrive.
           all.data?.length !== 0 && (
             <>
               <Button

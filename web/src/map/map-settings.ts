@@ -1,4 +1,4 @@
-// How the operator has set up the map.
+// The operator's settings for the map.
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api/client.ts';
 

@@ -23,7 +23,7 @@ export const origin = toWorld({ lat: 51, lng: 10 });
 
 let countries: Promise<Country[]> | undefined;
 
-/** Both files together; a failure is not remembered. */
+/** Loads both files together. A failure is not remembered. */
 export function loadOutline(): Promise<Country[]> {
   countries ??= Promise.all([loadTopology(worldUrl), loadTopology(europeUrl)])
     .then(([world, europe]) => {

@@ -11,7 +11,7 @@ export interface Picture {
   /** Undefined where tiles lie beneath. */
   outlines?: { countries: readonly Country[]; places: Places | undefined };
   clusters: readonly MapCluster[];
-  /** The one under the pointer. */
+  /** The cluster under the pointer. */
   active?: MapCluster;
   /** A position that is being chosen. */
   marker?: Position;

@@ -3,7 +3,7 @@ import placesUrl from '../../generated/places.json?url';
 import type { Position } from './view.ts';
 
 export interface Places {
-  /** The largest first. */
+  /** Towns, the largest first. */
   towns: ({ name: string; postcodes: number } & Position)[];
   postcodes: ({ code: string } & Position)[];
 }
@@ -11,7 +11,7 @@ export interface Places {
 /** Below this zoom the large cities are enough. */
 export const placesFrom = 7;
 
-/** As web/places.ts writes them, in thousandths of a degree. */
+/** The file as web/places.ts writes it, in thousandths of a degree. */
 interface Written {
   towns: [name: string, lat: number, lng: number, postcodes: number][];
   postcodes: [code: string, lat: number, lng: number][];

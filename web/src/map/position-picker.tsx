@@ -16,7 +16,7 @@ import { boundsOf, germany, type Position, type Size, toWorld, type View } from 
 
 interface PositionPickerProps {
   position: Position | undefined;
-  /** To begin near it. */
+  /** The picker begins near this address. */
   address: Address;
   onChoose: (position: Position) => void;
   onClose: () => void;

@@ -41,7 +41,7 @@ export function Proposals({ onShow }: { onShow: (position: Position) => void }) 
     mutationFn: async ({ proposals, isAccepted }: { proposals: Proposal[]; isAccepted: boolean }) => {
       for (const proposal of proposals) await (isAccepted ? accept(proposal) : reject(proposal));
     },
-    // Those before a failure are done.
+    // Refresh after a failure too: the proposals before it are done.
     onSettled: () => forgetReadings(),
   });
   if (!data || data.total === 0) return null;

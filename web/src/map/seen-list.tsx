@@ -18,7 +18,7 @@ interface SeenListProps {
   onOpen: (cluster: MapCluster) => void;
 }
 
-/** Not rendered again with each step that the map moves. */
+/** `memo` keeps the list from rendering with each step that the map moves. */
 export const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: SeenListProps) {
   const { t } = useTranslation();
   const count = clusters.reduce((sum, cluster) => sum + cluster.count, 0);

@@ -35,7 +35,7 @@ export function worldPixels(zoom: number): number {
   return 256 * 2 ** zoom;
 }
 
-/** Never beyond the edges of the world, and never so far away that it would be a stamp. */
+/** Keeps the middle within the edges of the world, and the zoom within its limits. */
 export function clampView({ x, y, zoom }: View): View {
   const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high);
   return { x: clamp(x, 0, 1), y: clamp(y, 0, 1), zoom: clamp(zoom, minZoom, maxZoom) };
@@ -102,7 +102,7 @@ export function boundsOf(view: View, size: Size): Bounds {
   };
 }
 
-/** All of these, with room around them; one alone is not looked at from too near. */
+/** Shows all positions with room around them. A single one is not shown from too near. */
 export function fitView(positions: readonly Position[], size: Size, nearest = 11): View {
   const points = positions.map(toWorld);
   const [left, right] = [Math.min(...points.map(({ x }) => x)), Math.max(...points.map(({ x }) => x))];

@@ -44,7 +44,7 @@ export function MergePage() {
   const error = readings.find((reading) => reading.error)?.error;
   const entities = readings.flatMap(({ data }) => data ?? []);
   const isComplete = entities.length === ids.length;
-  // A former id answers with the record that stays.
+  // A former id returns the record that stays.
   const records = [...new Map(entities.map((entity) => [entity.id, entity])).values()];
   return (
     <div className={classes.page}>

@@ -1,4 +1,4 @@
-// Which fields of duplicates differ, and which record gives each of them unless the clerk says otherwise.
+// Finds the fields in which duplicates differ, and the record that gives each of them by default.
 import { type Definition, type Entity, type Field, leavesOf, valueAt } from '../api/definitions.ts';
 import { plainText } from '../records/value.tsx';
 import { addressParts, isAddress } from '../tables/columns.ts';

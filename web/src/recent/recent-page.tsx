@@ -58,7 +58,7 @@ interface ActionProps {
   facts: string[];
   actor: ActorNames;
   at: string;
-  /** Until when it can be taken back. */
+  /** The time until which the action can be undone. */
   until?: string | undefined;
   way: ReactNode;
   children?: ReactNode;
@@ -141,7 +141,7 @@ function Run({ run }: { run: ImportRun }) {
   );
 }
 
-/** Without a file name: it was erased, or there was no file. */
+/** Names a run without a file name, which was erased or never existed. */
 function titleKeyOf({ resource, actorType }: ImportRun) {
   if (resource !== null) return 'import.title';
   return actorType === 'PERSON' ? 'import.recent.bulk' : 'import.recent.noFile';

@@ -1,4 +1,4 @@
-// Who did something. People show their address, because anybody can take anybody's name; the rest has an icon.
+// Shows who did something. People show their address, because anybody can take anybody's name; the rest has an icon.
 import { Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';

@@ -1,6 +1,6 @@
 // Addresses of links that write to or call somebody. Values come from other systems, and may hold more than they say.
 
-/** Only the address: an unescaped question mark would add a subject or a blind copy. */
+/** Escapes the address: a question mark would otherwise add a subject or a blind copy. */
 export function mailLink(address: string): string {
   return `mailto:${encodeURIComponent(address.toWellFormed()).replaceAll('%40', '@')}`;
 }

@@ -21,7 +21,7 @@ const FieldEditor = lazyRouteComponent(() => import('../forms/field-editor.tsx')
 interface DetailsProps {
   definition: Definition;
   entity: Entity;
-  /** Also shows deleted records. */
+  /** Set for deleted records, and for people who cannot edit. */
   isReadOnly?: boolean;
 }
 

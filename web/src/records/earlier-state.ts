@@ -28,8 +28,8 @@ export function patchBack(definition: Definition, before: Values, after: Values)
 export type EarlierValues = ReadonlyMap<string, unknown>;
 
 /**
- * For each entry of a history, the newest first: what differs between the state after it and the present one. Undefined
- * from the first entry on whose changes the journal has forgotten.
+ * Returns what differs between the state after each entry and the present one. `history` begins with the newest entry.
+ * Undefined for entries before a change that the journal has forgotten.
  */
 export function earlierStates(history: readonly Change[]): (EarlierValues | undefined)[] {
   let later: Map<string, unknown> | undefined = new Map();

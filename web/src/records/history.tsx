@@ -26,7 +26,7 @@ const shownAtFirst = 5;
 interface HistoryProps {
   definition: Definition;
   id: string;
-  /** As it is now, for those who may bring back an earlier state. */
+  /** The record as it is now, for people who can bring back an earlier state. */
   entity?: Entity;
 }
 

@@ -1,4 +1,4 @@
-// Instead of the page of a record that is unknown or could not be loaded.
+// Replaces the page of a record that is unknown or could not be loaded.
 import { toApiError } from '../api/client.ts';
 import { type Definition, nounOf, pluralOf } from '../api/definitions.ts';
 import { FailureNote, NotFoundPage } from '../frame/failure.tsx';

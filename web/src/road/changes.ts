@@ -12,21 +12,21 @@ export type Health = Partial<Record<(typeof healthFields)[number], string | null
 export interface HealthChange {
   plantId: string;
   siteId: string;
-  /** What people call the plant. */
+  /** The name that people use for the plant. */
   name: string;
   business: string;
   at: number;
   version: number;
-  /** What the person saw, and what they made of it. */
+  /** The values that the person saw, and the values that they chose. */
   base: Health;
   health: Health;
   /** Values that were sent before without an answer: if the plant has them, they are ours. */
   sent: Health[];
   idempotencyKey: string;
   state: 'waiting' | 'conflict' | 'rejected';
-  /** Of a conflict: the plant as it is now. */
+  /** Set for a conflict: the plant as it is now. */
   theirs?: Health & { version: number; updatedAt: string };
-  /** Of a rejected one: the reason. */
+  /** Set for a rejected change: the reason. */
   message?: string;
 }
 
@@ -83,14 +83,14 @@ function isLatest({ idempotencyKey }: HealthChange): boolean {
   return changes.some((change) => change.idempotencyKey === idempotencyKey);
 }
 
-/** What became of a change, unless another one has taken its place. */
+/** Stores the outcome of a change, unless another one has taken its place. */
 async function settle(change: HealthChange, outcome: Partial<HealthChange> | 'arrived'): Promise<void> {
   if (!isLatest(change)) return;
   if (outcome === 'arrived') await remove(change);
   else await store({ ...change, ...outcome });
 }
 
-/** How the plant is once everything that waits has arrived. */
+/** Returns the plant as it is once everything that waits has arrived. */
 export function withChange(plant: Entity, waiting: readonly HealthChange[]): Entity {
   const change = waiting.find(({ plantId }) => plantId === plant.id);
   return change ? { ...plant, ...change.health } : plant;
@@ -123,7 +123,7 @@ export async function changeHealth(
   });
 }
 
-/** Of a conflict: the own values over those of the others. */
+/** Settles a conflict: the own values replace those of the others. */
 export async function insist(change: HealthChange): Promise<void> {
   const { theirs, ...own } = change;
   await store({
@@ -182,7 +182,7 @@ async function reject(change: HealthChange, error: unknown): Promise<boolean> {
 
 /** The plant has another version. Fields that nobody else has changed are still ours to write. */
 async function compare(change: HealthChange, sending: Sending): Promise<boolean> {
-  // From the service itself: a copy would be as old as the change.
+  // Ask the service itself: a copy would be as old as the change.
   const plant: Entity = await (await send('GET', `/plants/${change.plantId}`, { headers: {} })).json();
   const theirs = healthOf(plant);
   const differing = healthFields.filter(

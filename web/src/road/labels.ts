@@ -1,4 +1,4 @@
-// What a label leads to: its code is the address of a record, or the text on it.
+// Finds the record of a label by its code: the address of a record, or the text on the label.
 import { call, queryString } from '../api/client.ts';
 import type { Entity } from '../api/definitions.ts';
 import type { Page } from '../api/records.ts';

@@ -1,4 +1,4 @@
-// Whether this browser keeps somebody's round for the time without network. Small, since every start asks.
+// Notes whether this browser keeps a round for use without network. The module is small: every start asks.
 
 const name = 'stamm-road';
 /** A bit less than the service lets a session idle, and live at most. */
@@ -9,7 +9,7 @@ export interface Holder {
   /** The business, or its test business. */
   business: string;
   since: number;
-  /** When the service answered last. */
+  /** Time of the service's last answer. */
   answeredAt: number;
 }
 

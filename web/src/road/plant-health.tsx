@@ -55,7 +55,7 @@ export function PlantHealth({ plants }: { plants: readonly Entity[] }) {
 }
 
 interface PlantRowProps {
-  /** With what waits. */
+  /** The plant with its waiting change. */
   plant: Entity;
   stored: Entity;
   change: HealthChange | undefined;

@@ -1,4 +1,4 @@
-// What somebody on the road always has in reach, and what the network does.
+// The navigation that somebody on the road always has in reach, and the state of the network.
 import { Text, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { use, useSyncExternalStore } from 'react';
@@ -38,7 +38,7 @@ export function RoadBar() {
   );
 }
 
-/** Above every page while something is not as usual. */
+/** Shown above every page while the network is away or changes are not sent. */
 export function RoadBand() {
   const { t } = useTranslation();
   const { isAway, since } = useSyncExternalStore(subscribeNetwork, networkState);

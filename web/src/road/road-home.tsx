@@ -1,4 +1,4 @@
-// The first page of somebody on the road: what is not sent, the day's stops, plants in need.
+// The first page of somebody on the road: unsent changes, the day's stops, plants in need.
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../api/session.ts';
 import { PageHead } from '../frame/page-head.tsx';

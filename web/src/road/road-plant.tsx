@@ -1,4 +1,4 @@
-// The health of one plant on its page, by the same way as on the page of its site.
+// The health of one plant on its page, changed as on the page of its site.
 import { useTranslation } from 'react-i18next';
 import type { Entity } from '../api/definitions.ts';
 import { Card } from '../frame/card.tsx';

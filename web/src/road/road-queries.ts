@@ -1,4 +1,4 @@
-// What the pages of a round read, and what the phone keeps for them.
+// Queries of the pages of a round. The phone keeps their answers.
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api/client.ts';
 import type { Entity } from '../api/definitions.ts';

@@ -23,7 +23,7 @@ export function readFromPhone(): void {
 
 let running: { client: QueryClient; business: string } | undefined;
 
-/** For somebody who is signed in. What another person or business left is deleted first. */
+/** Opens the round for a signed-in person. Data of another person or business is deleted first. */
 export async function openRoad(client: QueryClient, me: Me): Promise<void> {
   const business = businessKeyOf(me);
   if (running?.business === business) return;
@@ -60,7 +60,7 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/** After the sign-out, or when the service says that nobody is signed in. */
+/** Call it after the sign-out, or when the service says that nobody is signed in. */
 export async function closeRoad(reason: 'signed-out' | 'ended'): Promise<void> {
   const holder = readHolder();
   running = undefined;
@@ -89,7 +89,7 @@ function listen(): void {
 
 let working: Promise<void> | undefined;
 
-/** Sends what waits, then looks for news. Once at a time. */
+/** Sends what waits, then looks for news. Only one call runs at a time. */
 export function work(): Promise<void> {
   working ??= workOnce().finally(() => {
     working = undefined;
@@ -113,7 +113,7 @@ async function workOnce(): Promise<void> {
   }
 }
 
-/** At once on the page, which never shows the value before it again. */
+/** Shows the plant immediately. The page never shows the value before it again. */
 function showPlant(client: QueryClient, plant: Entity): void {
   client.setQueriesData<Page<Entity>>(
     { queryKey: ['few', 'plants'] },
@@ -129,7 +129,7 @@ const keptMs = 36 * 3_600_000;
 /** Somebody without a round of their own sees everybody's. */
 const maxSites = 100;
 
-/** Asks for everything that the pages of today's and tomorrow's sites ask for, so that it is on the shelf. */
+/** Fills the shelf with everything that the pages of today's and tomorrow's sites ask for. */
 async function collect(client: QueryClient): Promise<void> {
   await call('GET', '/state');
   if (networkState().isAway) return;

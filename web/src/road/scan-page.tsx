@@ -1,4 +1,4 @@
-// Finds a plant or container by its label: with the camera, or by what is written on it.
+// Finds a plant or container by its label: with the camera, or by the text on it.
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';

@@ -25,7 +25,7 @@ interface Watch {
   onCode: (code: string) => Promise<boolean>;
 }
 
-/** A code in view for long is told once. */
+/** Reports a code only once while it stays in view. */
 export async function watchCodes(
   video: HTMLVideoElement,
   { signal, onSeeing, onCode }: Watch,

@@ -4,7 +4,7 @@ import { ApiError } from '../api/client.ts';
 import { readHolder, writeHolder } from './phone.ts';
 import { type KeptAnswer, readOne, writeOne } from './store.ts';
 
-/** What a round needs. Nothing else is kept. */
+/** Paths that a round needs. Nothing else is kept. */
 const keptPaths =
   /^\/(state|session|profile|definitions|visit-settings|visits\?|sites\/[^?/]+|plants[?/]|containers[?/]|appointments\?)/;
 
@@ -13,7 +13,7 @@ const slowMs = 6000;
 
 interface NetworkState {
   isAway: boolean;
-  /** How old the shown answers are. */
+  /** Time of the oldest shown answer. */
   since: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export function isAway(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500);
 }
 
-/** How the app reads while somebody is on the road. */
+/** Reads for the app while somebody is on the road. */
 export async function readThroughShelf(path: string, read: () => Promise<string>): Promise<string> {
   if (!keptPaths.test(path)) return read();
   const kept = readOne<KeptAnswer>('answers', path).catch(() => undefined);

@@ -2,7 +2,7 @@
 
 const script = '/service-worker.js';
 
-/** Only over HTTPS, or on the machine itself, a browser has service workers. Without, a reload needs the network. */
+/** Browsers have service workers only on HTTPS and on the machine itself. Otherwise, a reload needs the network. */
 export async function keepShell(): Promise<void> {
   if (!import.meta.env.PROD) return;
   await navigator.serviceWorker?.register(script, { updateViaCache: 'none' }).catch(() => {});

@@ -167,7 +167,7 @@ function Plants({ siteId }: { siteId: string }) {
   );
 }
 
-/** Read only when somebody opens it. */
+/** The rest of the page, which loads only when somebody opens it. */
 function Rest({ definition, site }: { definition: Definition; site: RoadSite }) {
   const { t } = useTranslation();
   const [isOpen, setIsOpen] = useState(false);

@@ -1,4 +1,4 @@
-// What stays on the phone: answers of the service by path, and changes that wait. In IndexedDB, where a page and its
+// Data on the phone: answers of the service by path, and changes that wait. It is in IndexedDB, where a page and its
 // next start find the same.
 
 export interface KeptAnswer {
@@ -87,7 +87,7 @@ export async function removeOldAnswers(before: number): Promise<void> {
   });
 }
 
-/** The whole database, so that nothing of it is left in the browser. */
+/** Removes the whole database: nothing of it stays in the browser. */
 export async function removeEverything(): Promise<void> {
   await close();
   await new Promise<void>((resolve) => {

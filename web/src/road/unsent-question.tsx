@@ -7,7 +7,7 @@ interface QuestionProps {
   onClose: () => void;
 }
 
-/** Before a sign-out that deletes what was not sent. */
+/** Asks before a sign-out that deletes unsent changes. */
 export function UnsentQuestion({ count, onConfirm, onClose }: QuestionProps) {
   const { t } = useTranslation();
   return (

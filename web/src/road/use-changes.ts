@@ -5,7 +5,7 @@ import { tellFailure } from '../frame/notices.tsx';
 import { changeHealth, type Health, type HealthChange, listChanges, subscribeChanges } from './changes.ts';
 import { work } from './road.ts';
 
-/** What waits, of the shown business. */
+/** Unsent changes of the shown business. */
 export function useChanges(): HealthChange[] {
   const business = useBusinessKey();
   return useSyncExternalStore(subscribeChanges, listChanges).filter((change) => change.business === business);

@@ -1,4 +1,4 @@
-// Deletes the record that is open, from wherever the wish came.
+// Deletes the record that is open, by a command from anywhere.
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { type Definition, useDefinitions } from '../api/definitions.ts';

@@ -69,7 +69,7 @@ function SearchPanel({ takeEarly, onDo, onClose }: SearchDialogProps) {
     return definition ? [{ definition, found }] : [];
   });
   const known = useCommands();
-  // Not those of the debounced text: Enter means what stands in the field.
+  // Do not use the debounced text: Enter means what stands in the field.
   const commands = text.trim() === '' ? known.ofRecord : findCommands(known.all, text);
   const found = groups.flatMap(({ found }) => found);
   const ordered: (Command | Result)[] = [...commands, ...found];

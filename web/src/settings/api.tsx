@@ -46,7 +46,7 @@ const keyQuery = queryOptions({
 export function ApiPage() {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(keyQuery);
-  // In memory only, and only until the page is left: a key is shown once.
+  // Keep the key in memory only, until the person leaves the page: a key is shown once.
   const [newKey, setNewKey] = useState<string>();
   return (
     <>

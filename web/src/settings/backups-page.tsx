@@ -1,4 +1,4 @@
-// "Backups": when the last one was made, how large it is, and what is wrong with them.
+// "Backups": the time and size of the last one, and problems.
 import { Alert, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

@@ -5,7 +5,7 @@ import { Dialog } from '../dialogs/dialog.tsx';
 import { Icon } from '../icons.tsx';
 import { CopyField } from '../inputs/copy-field.tsx';
 
-/** Closed only by its button: a click beside it must not lose the key. */
+/** Only its button closes it: a click beside it must not lose the key. */
 export function NewKey({ value, onClose }: { value: string; onClose: () => void }) {
   const { t } = useTranslation();
   return (

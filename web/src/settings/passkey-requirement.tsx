@@ -1,4 +1,4 @@
-// Whether the business requires passkeys, and who has some.
+// Sets whether the business requires passkeys, and shows who has some.
 import { Badge, Button, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -34,7 +34,7 @@ export function PasskeysCard() {
     mutationFn: addPasskey,
     onSuccess: async () => {
       tell(t('passkeys.added'));
-      // With the first passkey, the way in without it.
+      // Make recovery codes with the first passkey: they are the way in without it.
       if (data?.recoveryCodesLeft === 0) codeCreation.mutate();
       await refresh();
     },

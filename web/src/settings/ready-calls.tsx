@@ -28,7 +28,7 @@ if (response.status !== 201) throw new Error(await response.text());
 const { id } = await response.json();`;
 }
 
-/** With the new key while the page shows it, which only its maker sees. */
+/** Puts the new key into the calls while the page shows it. Only its creator sees it. */
 export function ReadyCalls({ apiKey }: { apiKey: string | undefined }) {
   const { t } = useTranslation();
   const base = `${window.location.origin}/api/v1`;

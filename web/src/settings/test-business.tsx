@@ -1,4 +1,4 @@
-// "Test business" below API & interfaces: a masked copy for developers, its key, and how far filling it is.
+// "Test business" below API & interfaces: a masked copy for developers, its key, and the progress of filling it.
 import { Button, Group, Progress, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

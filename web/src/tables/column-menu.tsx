@@ -1,4 +1,4 @@
-// Which columns a table shows, in which order, and how much room a row takes.
+// The menu for a table's columns, their order, and the height of its rows.
 import { Button } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

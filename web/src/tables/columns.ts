@@ -11,7 +11,7 @@ export interface Column {
   sort?: string;
 }
 
-/** What an office wants to see at first. A resource without an entry begins with its first fields. */
+/** Columns that a table shows at first. A resource without an entry begins with its first fields. */
 const firstColumns: Record<string, string[]> = {
   customer: ['address', 'customerNumber', 'phone', 'status'],
   site: ['customerId', 'address', 'assignedEmployeeId', 'hasKey'],
@@ -68,7 +68,7 @@ export function useColumns(definition: Definition) {
   const byId = new Map(choosable.map((column) => [column.id, column]));
   return {
     choosable,
-    /** In the order that the person chose. */
+    /** The shown columns, in the order that the person chose. */
     shown: chosen.flatMap((id) => byId.get(id) ?? []),
     widths,
     choose: setChosen,

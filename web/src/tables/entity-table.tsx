@@ -22,7 +22,7 @@ import { useVisibleRows } from './visible-rows.ts';
 interface EntityTableProps {
   definition: Definition;
   entities: Entity[];
-  /** What was searched for: rows then say what matched where it is not the name. */
+  /** The search text. Rows show what matched, if it is not the name. */
   q: string | undefined;
   total: number | undefined;
   columns: Columns;

@@ -1,4 +1,4 @@
-// The table as a file: what the filters find, with the columns that are shown or with all.
+// The table as a file: all rows that the filters find, with the shown columns or with all.
 import { ActionIcon } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

@@ -1,8 +1,8 @@
-// Which filters a table has, and how its address names them.
+// The filters of a table, and their names in its address.
 import type { ListFilter } from '../../../core/definition/definition.ts';
 import { type Definition, type Field, leavesOf } from '../api/definitions.ts';
 
-/** By the name of the parameter. */
+/** Values by the name of the parameter. */
 export type Filters = Record<string, string>;
 
 export interface FilterProps {

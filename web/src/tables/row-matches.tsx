@@ -18,7 +18,7 @@ export default function Matches({
   return text === '' ? null : <span className={classes.hint}>{text}</span>;
 }
 
-/** Which of its own fields a search found an object by. */
+/** Finds the fields of an object that match the search. */
 function findOwnMatches(definition: Definition, entity: Entity, q: string): Matched[] {
   const { names, fields, codes, phones } = definition.searchedBy;
   const texts = fields.flatMap((field): SearchedText[] => {

@@ -1,16 +1,16 @@
-// Which rows of a table are ticked: some of them one by one, or all that match except some.
+// The ticked rows of a table: some of them one by one, or all that match except some.
 import { useState } from 'react';
 
 export interface Selection {
   isAll: boolean;
-  /** Ticked ids; of a selection of all, those that are not. */
+  /** Ticked ids; the unticked ones if all are selected. */
   ids: ReadonlySet<string>;
 }
 
 export interface Ticks {
   has: (id: string) => boolean;
   toggle: (id: string, withRange: boolean) => void;
-  /** Of all rows that are loaded. */
+  /** State of all rows that are loaded. */
   state: 'all' | 'some' | 'none';
   toggleAll: () => void;
 }
@@ -29,7 +29,7 @@ export function useSelection(key: string) {
     clear: () => set(nothing),
     selectAll: () => set({ isAll: true, ids: new Set() }),
     select: (ids: readonly string[]) => set({ isAll: false, ids: new Set(ids) }),
-    /** With the shift key: all rows from the one that was ticked before. `shown` are the rows in their order. */
+    /** The shift key ticks all rows from the one that was ticked before. `shown` are the rows in their order. */
     toggle: (id: string, withRange: boolean, shown: readonly string[]) => {
       const isOn = !isSelected(selection, id);
       const ids = withRange && anchor !== undefined ? rangeOf(shown, anchor, id) : [id];

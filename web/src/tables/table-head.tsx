@@ -1,4 +1,4 @@
-// The heads of a table: what a column is, how it is sorted, how wide it is.
+// The heads of a table: the title, the sorting and the width of each column.
 import { Checkbox, UnstyledButton } from '@mantine/core';
 import type { PointerEvent } from 'react';
 import { useTranslation } from 'react-i18next';

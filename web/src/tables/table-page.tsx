@@ -89,7 +89,7 @@ function ResourceTable({ definition }: { definition: Definition }) {
   };
   const previewed = entities.find(({ id }) => id === preview.id) ?? entities[0];
   const ids = entities.map(({ id }) => id);
-  /** Pages until there are so many rows, for a text that is longer than what is shown. */
+  /** Loads pages until there are so many rows, for a pasted text with more rows than are shown. */
   const loadRows = async (count: number) => {
     let rows = entities;
     for (let hasMore = list.hasNextPage; hasMore && rows.length < count; ) {
@@ -286,7 +286,7 @@ function ticksOf(ticked: ReturnType<typeof useSelection>, ids: readonly string[]
 
 interface NoRowsProps {
   definition: Definition;
-  /** Where a search or filters leave nothing. */
+  /** Set if a search or filters leave nothing. */
   onReset: (() => void) | undefined;
 }
 

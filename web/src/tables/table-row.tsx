@@ -101,7 +101,7 @@ interface CellBoxProps extends RowProps {
   children: ReactNode;
 }
 
-/** What stands in a cell: its value, a text that was refused, or its editor. */
+/** The content of a cell: its value, a rejected text, or its editor. */
 function CellBox({
   definition,
   entity,
@@ -165,7 +165,7 @@ function CellBox({
   );
 }
 
-/** Instead of columns: to whom it belongs, and what tells it apart. */
+/** Replaces the columns: shows the owner, and what distinguishes the record. */
 function Hint({ definition, entity }: { definition: Definition; entity: Entity }) {
   const owner = useOwner(definition, entity);
   const words = [owner && labelOf(owner.definition, owner.entity), hintOf(definition, entity)];

@@ -1,4 +1,4 @@
-// Which record stands beside the table.
+// Keeps the record that is shown beside the table.
 import { useState } from 'react';
 import type { Entity } from '../api/definitions.ts';
 

@@ -83,7 +83,7 @@ interface SaveDialogProps {
   onClose: () => void;
 }
 
-/** A name that is taken means that view: it is saved anew. */
+/** A name that is taken means that view, which is saved again. */
 function SaveDialog({ view, known, maySaveShared, onClose }: SaveDialogProps) {
   const { t } = useTranslation();
   const client = useQueryClient();

@@ -12,7 +12,7 @@ const ViewItems = lazyRouteComponent(() => import('./view-items.tsx'), 'ViewItem
 
 interface ViewMenuProps {
   definition: Definition;
-  /** What the table shows now. */
+  /** The query string of the table as it is now. */
   search: string;
   columns: string[];
   onChoose: (view: SavedView) => void;

@@ -1,10 +1,10 @@
-// Which rows of a long table can be seen. All rows have one height, so a division is enough.
+// Finds the visible rows of a long table. All rows have one height, so a division is enough.
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
 
 interface Options {
   count: number;
   rowHeight: number;
-  /** What holds the rows. It scrolls by itself, or with the page. */
+  /** The element that holds the rows. It scrolls by itself, or with the page. */
   box: RefObject<HTMLElement | null>;
   isScrolledByPage: boolean;
   /** Stays at the top and hides the content under it. */

@@ -39,7 +39,7 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** What people type for a day: 1.5.2026, 01/05/26, 1.5. (of this year), 2026-05-01. The day comes first in both languages. */
+/** Reads a typed day: 1.5.2026, 01/05/26, 1.5. (of this year), 2026-05-01. The day comes first in both languages. */
 export function parseDay(text: string, today = new Date()): string | undefined {
   const trimmed = text.trim();
   if (isDay(trimmed)) return trimmed;

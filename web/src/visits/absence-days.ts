@@ -1,4 +1,4 @@
-// What an absence does to each day: whose visits move, and what the substitute has then.
+// Computes what an absence changes on each day: the visits that move, and the work of the substitute.
 import { type DayConflict, findDayConflicts, type LoadedVisit } from '../../../core/calendar/day-load.ts';
 import { toMinutes } from '../../../core/calendar/open-windows.ts';
 import { runNow } from '../../../core/pace.ts';
@@ -9,7 +9,7 @@ export interface AbsenceDay {
   date: string;
   /** The visits that move. */
   visits: Visit[];
-  /** Of the substitute, with those that move. */
+  /** Minutes of the substitute, including the visits that move. */
   minutes: number;
   isSubstituteAbsent: boolean;
   conflicts: DayConflict[];

@@ -1,4 +1,4 @@
-// Which visits an absence moves, by day, before it is saved.
+// Previews the visits that an absence moves, by day, before it is saved.
 import { Alert, Badge, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -8,7 +8,7 @@ import { formatDay, formatNumber } from '../texts/format.ts';
 import { type AbsenceDay, toAbsenceDays } from './absence-days.ts';
 import { visitsQuery } from './visits-query.ts';
 
-/** What one request for visits takes. */
+/** Maximum number of days in one request for visits. */
 const maxDays = 92;
 
 interface AbsencePreviewProps {

@@ -28,7 +28,7 @@ import { type Visit, visitsQuery } from './visits-query.ts';
 const ExceptionDialog = lazyRouteComponent(() => import('./exception-dialog.tsx'), 'ExceptionDialog');
 
 const days = 14;
-/** More are no list that somebody reads at once. */
+/** Number of entries that are shown at first: nobody reads more of them in one go. */
 const shownAtFirst = 60;
 
 type State = 'OPEN' | 'CALLED' | 'PROPOSED' | 'CONFIRMED';
@@ -222,7 +222,7 @@ function useCalled({ siteId, date, movedFrom = date }: Visit) {
   });
 }
 
-/** Where mail is set up, and the contact person has an address. */
+/** Shown if mail is set up and the contact person has an address. */
 function MailButton({ visit: { appointmentId, contactPerson }, name }: { visit: Visit; name: string }) {
   const { t } = useTranslation();
   const { data: state } = useQuery(stateQuery);

@@ -16,7 +16,7 @@ import { type Grouping, groupVisits, keyOf, type VisitGroup } from './visit-grou
 import classes from './visits.module.css';
 import { type VisitFilters, visitsQuery } from './visits-query.ts';
 
-/** More cards than that are no list that somebody reads. */
+/** More cards are folded, because nobody reads such a list. */
 const fewVisits = 30;
 
 function longDay(date: string): string {
@@ -77,7 +77,7 @@ function DayGroup({
   );
 }
 
-/** One day, always open. */
+/** Shows one day, which is always open. */
 export function DayVisits(props: Omit<DayVisitsProps, 'headingId'>) {
   const headingId = useId();
   return (

@@ -1,4 +1,4 @@
-// Where an employee goes in the next seven days, and when.
+// The visits of an employee in the next seven days, with their times.
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

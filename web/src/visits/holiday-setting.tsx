@@ -1,4 +1,4 @@
-// What the business does with visits on public holidays.
+// The setting for visits on public holidays.
 import { Select } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

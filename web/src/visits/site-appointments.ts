@@ -6,7 +6,7 @@ function monthBefore(day: string): string {
   return fromDayNumber(toDayNumber(day) - 31);
 }
 
-/** What was agreed about the next visits of a site. */
+/** Appointments that concern the next visits of a site. */
 export function siteAppointmentsQuery(site: Record<string, unknown>) {
   const from = todayIn(site.timeZone as string | undefined);
   const parameters = { siteId: String(site.id), dateFrom: monthBefore(from), sort: 'date' };

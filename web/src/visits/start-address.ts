@@ -1,4 +1,4 @@
-// Where a tour begins, and where its stops are: exactly or approximately.
+// The start of a tour, and the positions of its stops: exact or approximate.
 import type { Position } from '../../../core/place/route.ts';
 import type { StartAddress, Visit } from './visits-query.ts';
 

@@ -1,4 +1,4 @@
-// What is special about a visit: moved, agreed, cancelled, covered, and its conflicts.
+// Marks of a visit: moved, agreed, cancelled, covered, and its conflicts.
 import { Badge, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { formatDay } from '../texts/format.ts';

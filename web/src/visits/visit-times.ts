@@ -34,7 +34,7 @@ export function timesText(visit: Timed, minutes: number | undefined): string {
   return timeTexts(visit, minutes).join(' ');
 }
 
-/** In the order of the day. */
+/** Compares visits for the order of the day. */
 export function byFirstWindow({ windows: [one] }: Timed, { windows: [other] }: Timed): number {
   return (one?.from ?? '').localeCompare(other?.from ?? '');
 }

@@ -1,4 +1,4 @@
-// Which visits are shown: the day or week, how they are grouped, whose and where.
+// Chooses the shown visits: day or week, grouping, employee and place.
 import { ActionIcon, Button, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
@@ -10,7 +10,7 @@ import { isDay } from '../texts/format.ts';
 import type { Grouping } from './visit-groups.ts';
 import classes from './visits.module.css';
 
-/** As the address has it. */
+/** Parameters of the page's address. */
 export type VisitSearch = Partial<Record<'day' | 'view' | 'by' | 'employeeId' | 'city' | 'zipCode', string>>;
 
 interface VisitToolsProps {

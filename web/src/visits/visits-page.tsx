@@ -1,4 +1,4 @@
-// Who goes where: the board of a week, or the visits of a day.
+// Shows who goes where: the board of a week, or the visits of a day.
 import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';

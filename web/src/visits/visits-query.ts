@@ -17,15 +17,15 @@ export interface VisitFilters {
   until: string;
   employeeId?: string | undefined;
   city?: string | undefined;
-  /** How the postcode begins. */
+  /** Beginning of the postcode. */
   zipCode?: string | undefined;
   /** Visits to which nobody comes. */
   unassigned?: true;
-  /** Of sites that need appointments. */
+  /** Restricts the list to sites that need appointments. */
   needsAppointment?: true;
 }
 
-/** All pages: what is missing from a list or a sheet is visited by nobody. */
+/** Reads all pages: nobody would make a visit that is missing from a list or a sheet. */
 export function visitsQuery(filters: VisitFilters) {
   return queryOptions({
     queryKey: ['visits', filters],

@@ -15,7 +15,7 @@ interface Props {
   /** Absent for a new one. */
   webhook?: Pick<Webhook, 'id' | 'url' | 'resources' | 'actions' | 'excludeOrigin'>;
   onClose: () => void;
-  /** With the secret of a new one. */
+  /** Called with the secret of a new webhook. */
   onSaved: (secret: string | undefined) => Promise<unknown>;
 }
 

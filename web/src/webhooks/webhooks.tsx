@@ -214,7 +214,7 @@ function Description({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Closed only by its button: a click beside it must not lose the secret. */
+/** Only its button closes it: a click beside it must not lose the secret. */
 function NewSecret({ value, onClose }: { value: string; onClose: () => void }) {
   const { t } = useTranslation();
   return (

@@ -1,4 +1,4 @@
-// What rows change in objects that are stored already, from what to what.
+// Finds what rows change in stored objects, with the values before and after.
 import { useQuery } from '@tanstack/react-query';
 import type { RowChoices } from '../../../../core/table/compared-rows.ts';
 import type { CsvRow } from '../../../../core/table/csv/csv-file.ts';
@@ -14,7 +14,7 @@ interface Change {
   before: unknown;
 }
 
-/** What a row would change: by the place of the column, and by values that no column brings. */
+/** The changes of a row: by the place of the column, and for values that no column brings. */
 export interface RowChanges {
   cells: ReadonlyMap<number, readonly Change[]>;
   others: readonly (Change & { after: unknown })[];
@@ -28,7 +28,7 @@ interface Compared {
   choices: RowChoices;
 }
 
-/** By the number of the row, for those whose object is stored. */
+/** Changes by the number of the row, for rows whose object is stored. */
 export function useChanges({ definition, plan, rows, results, choices }: Compared) {
   const ids = rows.flatMap(({ number }) => results.get(number)?.id ?? []);
   const stored = useQuery({

@@ -23,7 +23,7 @@ interface ImportCellProps extends CellPlace {
   editing: { text?: string } | undefined;
   onBegin: () => void;
   onFocus: () => void;
-  /** Without a text, nothing was changed. */
+  /** Called without a text if nothing was changed. */
   onEnd: (text: string | undefined, step?: CellPlace) => void;
 }
 

@@ -1,4 +1,4 @@
-// What becomes of a row, with the errors that no shown cell is to blame for.
+// The outcome of a row, with the errors that belong to no shown cell.
 import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { columnAt, type ImportColumn } from '../../../../core/table/columns.ts';

@@ -1,4 +1,4 @@
-// How many rows there are of each kind, which adds up to the rows of the file. Each count shows its rows.
+// Counts of the rows in each state, which add up to the rows of the file. Each count shows its rows.
 import { Loader, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { formatNumber } from '../../texts/format.ts';

@@ -1,4 +1,4 @@
-// What would become of the rows, before anything is stored: duplicates first, then a dry run with what was chosen for them.
+// Checks the rows before anything is stored: duplicates first, then a dry run with the choices for them.
 import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { RowChoices } from '../../../../core/table/compared-rows.ts';
 import type { LinePlan } from '../../../../core/table/import-lines.ts';
@@ -9,7 +9,7 @@ import { type RowResult, resultsOf, sendFile } from '../sending.ts';
 import type { CheckedRows } from '../use-run.ts';
 import { type Duplicate, type DuplicateChoice, findDuplicates, toRowChoices } from './duplicates.ts';
 
-/** As many rows are checked without a click, after each change. */
+/** Number of rows that are checked without a click, after each change. */
 export const checkedFirst = 1000;
 
 const part: Part = { first: checkedFirst, withEdits: true };
@@ -75,7 +75,7 @@ export function useCheck({ opened, plan, edition, choices }: Checking) {
     retry: () => void (first.error ? first.refetch() : check.refetch()),
     duplicates,
     rowChoices,
-    /** Says for which choices a run over the whole file speaks. */
+    /** Identifies the choices that a run over the whole file covers. */
     key: JSON.stringify([key, [...rowChoices]]),
     /** Looks for duplicates that were not shown yet, in the whole file; returns whether there are any. */
     async findMore(): Promise<boolean> {
@@ -90,7 +90,7 @@ export function useCheck({ opened, plan, edition, choices }: Checking) {
 export const rowStates = ['valid', 'hint', 'duplicate', 'failed', 'leftOut', 'open'] as const;
 export type RowState = (typeof rowStates)[number];
 
-/** Each row has one state, so that their counts add up to the rows of the file. */
+/** Each row has exactly one state, which makes the counts add up to the rows of the file. */
 export function stateOf(result: RowResult | undefined, isDuplicate: boolean): RowState {
   if (!result) return 'open';
   if (result.outcome === 'leftOut' || result.outcome === 'failed') return result.outcome;

@@ -35,7 +35,7 @@ export function useRows({ reader, table, name, size }: OpenedFile) {
   const leftOut = [...notData, ...repeatedHead.map((number) => ({ number, cells: table.titles }))];
   const rows = (query.data ?? table.head).map(withEdits);
   return {
-    /** Of a state: a corrected row stays until another state is chosen. */
+    /** The rows of the chosen state. A corrected row stays until another state is chosen. */
     rows: shown?.state === 'leftOut' ? [...leftOut, ...rows].slice(0, most) : rows,
     shown: shown?.state,
     show(state: RowState | undefined, results: CheckedRows, duplicates: ReadonlySet<number>): void {

@@ -52,7 +52,7 @@ const isOneOf = <Choice extends string>(choices: readonly Choice[], value: strin
   (choices as readonly string[]).includes(value);
 const isKnown = (name: string): name is KnownDetail => isOneOf(knownDetails, name);
 
-/** One line each. What another version of the service has added is shown by its own name. */
+/** Describes each detail in one line. A detail of another version of the service keeps its own name. */
 export function describeDetails(
   details: Details,
   definitions: readonly Definition[],

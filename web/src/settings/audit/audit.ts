@@ -18,7 +18,7 @@ export interface AuditEntry extends ActorNames {
 }
 
 export const filterNames = ['event', 'actorId', 'from', 'until'] as const;
-/** As in the address: events with commas between them, days without a time. */
+/** Filters as in the address: events with commas between them, days without a time. */
 export type Filters = Partial<Record<(typeof filterNames)[number], string>>;
 
 /** Days are whole days here, as the person at the screen counts them; the last one is included. */

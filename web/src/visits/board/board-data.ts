@@ -1,14 +1,14 @@
-// What the board shows: sums of all visits, and the visits of the people who are unfolded.
+// Data of the board: sums of all visits, and the visits of the people who are unfolded.
 import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query';
 import { call, queryString } from '../../api/client.ts';
 import { byFirstWindow } from '../visit-times.ts';
 import { type Visit, type VisitFilters, visitsQuery } from '../visits-query.ts';
 
 export interface Sum {
-  /** Those that take place. */
+  /** Number of visits that take place. */
   visits: number;
   minutes: number;
-  /** Skipped and cancelled ones, too. */
+  /** Number of visits, including skipped and cancelled ones. */
   listed: number;
 }
 
@@ -67,7 +67,7 @@ export function sumsQuery(filters: VisitFilters) {
   });
 }
 
-/** So many visits are one request. */
+/** Maximum number of visits in one request. */
 const mostInPiece = 500;
 
 /** A small week is one request, a person's week another, and many visits of a person are asked for by day. */
@@ -92,7 +92,7 @@ function piecesOf(
 }
 
 export interface LoadedVisits {
-  /** In the order of their times, by person and day. */
+  /** Visits of a person on a day, in the order of their times. */
   of: (employeeId: string, date: string) => readonly Visit[];
   error: Error | null;
 }

@@ -16,14 +16,14 @@ import { readSites, useMoves, type When } from './use-moves.ts';
 
 interface MoveDialogProps {
   visits: readonly Visit[];
-  /** Where they were dropped. */
+  /** The place where the visits were dropped. */
   target?: Target;
   onClose: () => void;
 }
 
 const shownVisits = 5;
 
-/** What all visits have in common. */
+/** The value that all visits have in common. */
 function common<Value>(values: readonly Value[]): Value | undefined {
   return values.every((value) => value === values[0]) ? values[0] : undefined;
 }
@@ -120,7 +120,7 @@ export function MoveDialog({ visits, target = {}, onClose }: MoveDialogProps) {
   );
 }
 
-/** Some of several visits may stay where they are. */
+/** Some of several visits can stay where they are. */
 function judge(plans: readonly Plan[] | undefined) {
   const obstacles = (plans ?? []).flatMap((plan): Obstacle[] => ('obstacle' in plan ? [plan.obstacle] : []));
   const obstacle = obstacles.find((found) => found !== 'nothing') ?? obstacles[0];

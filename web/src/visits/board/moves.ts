@@ -1,4 +1,4 @@
-// What it takes to move visits: an appointment for this time only, or a change of the site from now on.
+// Plans moves of visits: an appointment for this time only, or a change of the site from now on.
 import {
   dayNames,
   firstDay,
@@ -15,11 +15,11 @@ import type { Visit } from '../visits-query.ts';
 
 export interface Target {
   day?: string | undefined;
-  /** Null is nobody. Undefined leaves the employee. */
+  /** Null means nobody. Undefined keeps the employee. */
   employeeId?: string | null | undefined;
 }
 
-/** Why a visit cannot be moved in this way. */
+/** Reasons why a visit cannot be moved in this way. */
 export type Obstacle =
   | 'nothing'
   | 'cancelled'

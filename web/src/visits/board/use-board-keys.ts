@@ -119,13 +119,13 @@ export function useBoardKeys(options: Options) {
     active,
     moving,
     onKeyDown,
-    /** After a click. */
+    /** Called after a click. */
     setActive(place: Place, isExtending = false) {
       if (isExtending) options.onSelect(anchor.current, place);
       else anchor.current = place;
       setActive(place);
     },
-    /** By the tab key. */
+    /** Called when the tab key moves the focus. */
     onFocus(place: Place) {
       if (place.row === active.row && place.column === active.column) return;
       anchor.current = place;

@@ -1,4 +1,4 @@
-// Which rows of the board can be seen. Sums and visits have different heights.
+// Finds the visible rows of the board. Sums and visits have different heights.
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
 import { type BoardRow, rowAt } from './board-rows.ts';
 

@@ -14,7 +14,7 @@ export type When = 'once' | 'fromNow';
 
 type Undo = () => Promise<unknown>;
 
-/** Names of people for what is said afterwards. */
+/** Names of people for the notice afterwards. */
 export interface NamedTarget extends Target {
   employeeName?: string | undefined;
 }

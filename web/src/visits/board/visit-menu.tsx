@@ -1,4 +1,4 @@
-// What can be done with a visit of the board, below what is known about it.
+// The menu of a visit on the board: the facts about it, and the actions below.
 import { Menu, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -11,9 +11,9 @@ import type { Visit } from '../visits-query.ts';
 
 interface VisitMenuProps {
   visit: Visit;
-  /** How many are selected, this one among them. */
+  /** Number of selected visits, including this one. */
   count: number;
-  /** Where it is on the screen. */
+  /** Its place on the screen. */
   place: { left: number; top: number; width: number; height: number };
   onMove: () => void;
   onChange: () => void;
