@@ -26,7 +26,8 @@ import {
   writeCsvReport,
   writeLinesReport,
 } from '../features/import/csv/error-report.ts';
-import { type ImportOptions, importModes, runImport } from '../features/import/import-run.ts';
+import { runImport } from '../features/import/import-run.ts';
+import { type ImportOptions, importModes } from '../features/import/line-writes.ts';
 import { type Line, readLines } from '../features/import/lines.ts';
 import type { LineResult, Summary } from '../features/import/results.ts';
 import { buildImports } from '../features/import/session/import-transaction.ts';

@@ -5,8 +5,8 @@ import { exampleId } from '../../engine/openapi/examples.ts';
 import { idempotencyKey, originHeader, withArticle } from '../../engine/openapi/parameters.ts';
 import { schemaName } from '../../engine/openapi/resource-schemas.ts';
 import { deletedList, dependantList } from '../../engine/openapi/schemas.ts';
-import { importModes } from './import-run.ts';
 import { lastVersion, lineActions } from './line-check.ts';
+import { importModes } from './line-writes.ts';
 import { emptySummary } from './results.ts';
 
 export function importSchemas(resources: readonly Definition[]): JsonSchema[] {

@@ -16,8 +16,9 @@ import { linesType } from '../../http/json-body.ts';
 import { withoutData } from '../../http/log.ts';
 import { reportRequest } from '../../http/request-work.ts';
 import { importDocs } from './import-docs.ts';
-import { type ImportAnswer, type ImportOptions, importModes, runImport } from './import-run.ts';
+import { type ImportAnswer, runImport } from './import-run.ts';
 import { buildFindAttention } from './line-attention.ts';
+import { type ImportOptions, importModes } from './line-writes.ts';
 import { readLines } from './lines.ts';
 import type { OpenSession } from './session/import-transaction.ts';
 

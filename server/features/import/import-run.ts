@@ -1,18 +1,15 @@
 // An import from its lines to its answers. It reads no line before somebody wants the next answer. So a client that
 // does not read is not read from either.
 import { Pace } from '../../../core/pace.ts';
-import { isDatabaseAway, toApiError } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import type { AttentionEntry } from '../../engine/attention/attention-checks.ts';
-import { RaceError } from '../../engine/write/races.ts';
 import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
-import type { Language } from '../../messages.ts';
 import { type Turn, writePartsConcurrently } from './concurrent-parts.ts';
-import type { FindAttention } from './line-attention.ts';
 import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
-import { type Outcomes, type Writer, writeLines } from './line-intents.ts';
+import { type ImportOptions, type ImportRun, writeTogether } from './line-writes.ts';
 import type { Line } from './lines.ts';
-import { isOwnerMissing, keepLinesWithoutOwner, wokenBy } from './lines-without-owner.ts';
+import { isOwnerMissing, keepLinesWithoutOwner } from './lines-without-owner.ts';
 import {
   emptySummary,
   type LineResult,
@@ -23,18 +20,6 @@ import {
 } from './results.ts';
 import type { ImportSession } from './session/import-transaction.ts';
 import { buildSpool } from './session/spool.ts';
-
-export const importModes = ['each', 'all-or-nothing'] as const;
-
-export interface ImportOptions extends Writer {
-  mode: (typeof importModes)[number];
-  isDryRun: boolean;
-  language: Language;
-  /** For a dry run with the key. The office checks its own form after each edit and shows no such entries. */
-  findAttention?: FindAttention | undefined;
-  /** For the log: what no line is to blame for. */
-  onError(error: unknown): void;
-}
 
 export type ImportAnswer = LineResult | { summary: Summary };
 
@@ -81,49 +66,7 @@ async function* writeInput(
   const checkLine = buildLineCheck(writing.resources);
   const withoutOwner = keepLinesWithoutOwner(writing.resources);
   const attention = new Map<CheckedLine, AttentionEntry[]>();
-
-  /**
-   * All lines in one write, and before them those that have waited for one of them. If that fails, try a smaller part: one
-   * bad line or a race must not fail its neighbours. Throws only where the database is away or the import has to end.
-   */
-  async function write(
-    lines: readonly CheckedLine[],
-    woken: readonly CheckedLine[] = [],
-    turn?: Turn,
-    attempt = 1,
-  ): Promise<Outcomes> {
-    if (lines.length === 0) return new Map();
-    try {
-      return await session.write(async (client, onWritten) => {
-        const watch = { onWritten, ...(turn && { onDecided: turn.onDecided }) };
-        const outcomes = await writeLines(client, writing, [...woken, ...lines], options, watch);
-        const found = await options.findAttention?.(client, outcomes);
-        for (const [line, entries] of found ?? []) attention.set(line, entries);
-        if (turn && !(await turn.isNext())) throw new RaceError('The lines before these are not stored.');
-        return outcomes;
-      });
-    } catch (error) {
-      await turn?.fail();
-      if (isDatabaseAway(error)) throw error;
-      session.signal.throwIfAborted();
-      if (summary.code) throw new ApiError(summary.code);
-      if (turn) return write(lines, woken);
-      if (lines.length === 1) {
-        if (attempt === 1) return write(lines, woken, undefined, 2);
-        options.onError(error);
-        return new Map([[lines[0]!, toApiError(error)]]);
-      }
-      const middle = lines.length >> 1;
-      const rest = lines.slice(middle);
-      const first = await write(lines.slice(0, middle), woken);
-      const waiting = [...woken, ...lines.slice(0, middle)].filter((line) => {
-        const outcome = first.get(line);
-        return !outcome || isOwnerMissing(line, outcome);
-      });
-      const second = await write(rest, wokenBy(rest, waiting));
-      return new Map([...first, ...second]);
-    }
-  }
+  const run: ImportRun = { session, writing, options, summary, attention };
 
   /** Writes lines, and before them those that have waited for one of them. */
   async function writeChunk(chunk: Chunk, mayWait: boolean, turn?: Turn): Promise<LineResult[]> {
@@ -135,7 +78,7 @@ async function* writeInput(
         ? withoutOwner.awaiting(sound).map((kept) => [checkLine(kept.line) as CheckedLine, kept] as const)
         : [],
     );
-    const outcomes = await write(sound, [...woken.keys()], turn);
+    const outcomes = await writeTogether(run, sound, [...woken.keys()], turn);
     const resultOf = (checked: CheckedLine) => {
       const { ignoredFields } = checked.checked;
       const entries = attention.get(checked);
@@ -164,7 +107,7 @@ async function* writeInput(
   }
 
   const pace = new Pace();
-  async function check(lines: readonly Line[]): Promise<Chunk> {
+  const check = async (lines: readonly Line[]): Promise<Chunk> => {
     const chunk: { line: Line; checked: CheckedLine | RejectedLine }[] = [];
     for (const line of lines) {
       chunk.push({ line, checked: checkLine(line) });
@@ -172,7 +115,7 @@ async function* writeInput(
       if (wait) await wait;
     }
     return chunk;
-  }
+  };
   let inputError: ApiError | undefined;
   const lines = endAtError(input, (error) => {
     inputError = error;
