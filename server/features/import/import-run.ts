@@ -7,7 +7,7 @@ import type { Writing } from '../../engine/write/resource.ts';
 import { ApiError } from '../../errors.ts';
 import { type Turn, writePartsConcurrently } from './concurrent-parts.ts';
 import { buildLineCheck, type CheckedLine, namesOf, type RejectedLine } from './line-check.ts';
-import { type ImportOptions, type ImportRun, writeTogether } from './line-writes.ts';
+import { type ImportOptions, type RunningImport, writeTogether } from './line-writes.ts';
 import type { Line } from './lines.ts';
 import { isOwnerMissing, keepLinesWithoutOwner } from './lines-without-owner.ts';
 import {
@@ -66,7 +66,7 @@ async function* writeInput(
   const checkLine = buildLineCheck(writing.resources);
   const withoutOwner = keepLinesWithoutOwner(writing.resources);
   const attention = new Map<CheckedLine, AttentionEntry[]>();
-  const run: ImportRun = { session, writing, options, summary, attention };
+  const run: RunningImport = { session, writing, options, summary, attention };
 
   /** Writes lines, and before them those that have waited for one of them. */
   async function writeChunk(chunk: Chunk, mayWait: boolean, turn?: Turn): Promise<LineResult[]> {

@@ -25,7 +25,7 @@ export interface ImportOptions extends Writer {
   onError(error: unknown): void;
 }
 
-export interface ImportRun {
+export interface RunningImport {
   session: ImportSession;
   writing: Writing;
   options: ImportOptions;
@@ -39,7 +39,7 @@ export interface ImportRun {
  * bad line or a race must not fail its neighbours. Throws only where the database is away or the import has to end.
  */
 export async function writeTogether(
-  run: ImportRun,
+  run: RunningImport,
   lines: readonly CheckedLine[],
   woken: readonly CheckedLine[],
   turn?: Turn,
@@ -63,7 +63,7 @@ export async function writeTogether(
 }
 
 async function writeHalves(
-  run: ImportRun,
+  run: RunningImport,
   lines: readonly CheckedLine[],
   woken: readonly CheckedLine[],
 ): Promise<Outcomes> {
@@ -79,7 +79,7 @@ async function writeHalves(
 }
 
 function writeOnce(
-  { session, writing, options, attention }: ImportRun,
+  { session, writing, options, attention }: RunningImport,
   lines: readonly CheckedLine[],
   turn?: Turn,
 ): Promise<Outcomes> {
@@ -93,7 +93,7 @@ function writeOnce(
   });
 }
 
-function throwIfOver({ session, summary }: ImportRun, error: unknown): void {
+function throwIfOver({ session, summary }: RunningImport, error: unknown): void {
   if (isDatabaseAway(error)) throw error;
   session.signal.throwIfAborted();
   if (summary.code) throw new ApiError(summary.code);
