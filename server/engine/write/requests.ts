@@ -10,7 +10,7 @@ import type { Intent, Outcome, Written } from './intent.ts';
 import { retryRaces } from './races.ts';
 import { needsNoLook, type Send } from './reading.ts';
 import type { Writing } from './resource.ts';
-import { tryObjects, tryUnread, writeObjects } from './write.ts';
+import { decideObjects, tryObjects, tryUnread, writeObjects } from './write.ts';
 
 export interface RequestWrites {
   /** Resolves when the object is durable; rejects with the error that refuses it. */
@@ -104,7 +104,8 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
     intent: Intent,
     options: { deadline: number; isDryRun: boolean },
   ): Promise<Outcome> {
-    const work = (client: pg.ClientBase) => writeObjects(client, writing, [intent]);
+    const write = options.isDryRun ? decideObjects : writeObjects;
+    const work = (client: pg.ClientBase) => write(client, writing, [intent]);
     const outcomes = await retryRaces(() => database.inTenants([intent.tenantId], work, options));
     if (!options.isDryRun) await noteWritten(outcomes);
     return outcomes.get(intent)!;

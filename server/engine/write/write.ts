@@ -60,6 +60,15 @@ export async function writeWhole(
   return decided.outcomes;
 }
 
+/** What intents would do. Locks and looks as the write does, and copies nothing into the bin. */
+export async function decideObjects(
+  client: pg.ClientBase,
+  writing: Writing,
+  intents: readonly Intent[],
+): Promise<Map<Intent, Outcome>> {
+  return (await decideLocked(client, sendInTurn(client), writing, intents)).outcomes;
+}
+
 async function decideLocked(
   client: pg.ClientBase,
   send: Send,
