@@ -246,6 +246,12 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     const guess = 'Führende Nullen ergänzt: 4 Postleitzahlen, z. B. 1067 → 01067, 1099 → 01099, 9111 → 09111';
     const zip = page.getByRole('row', { name: /Altmarkt/ }).getByRole('gridcell', { name: /1067/ });
     assert.equal(await zip.innerText(), '1067 01067');
+    const chooser = page.getByRole('combobox', { name: 'Ziel von: PLZ' });
+    const [room, buttons] = await chooser.evaluate((input) => [
+      Number.parseFloat(getComputedStyle(input).paddingRight),
+      input.nextElementSibling!.getBoundingClientRect().width,
+    ]);
+    assert.ok(room! >= buttons!, 'a long name ends in dots beside the buttons');
     assert.deepEqual(await findBarriers(page), []);
     await shot('guesses');
     await page.getByRole('button', { name: `Zurücknehmen: ${guess}` }).click();

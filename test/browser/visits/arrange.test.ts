@@ -42,7 +42,7 @@ describe('appointments to arrange', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Angerufen: Foyer' }).waitFor({ state: 'detached' });
     await page.getByText('Angerufen', { exact: true }).waitFor();
     const agree = async (status: string) => {
-      await page.getByRole('button', { name: 'Termin: Foyer' }).click();
+      await page.getByRole('button', { name: 'Termin eintragen: Foyer' }).click();
       const dialog = page.getByRole('dialog', { name: 'Nur diesmal ändern' });
       await dialog.getByRole('textbox', { name: 'Von' }).fill('09:00');
       await dialog.getByRole('combobox', { name: 'Termin' }).click();

@@ -159,7 +159,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/visits?day=2026-12-14&employeeId=${ida}`);
     const visit = page.getByRole('gridcell', { name: /Empfang Hamburg/ });
     await visit.waitFor();
-    await page.getByRole('button', { name: 'Abwesenheit' }).click();
+    await page.getByRole('button', { name: 'Abwesenheit eintragen' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Letzter Tag' }).fill('31.12.2026');
     await dialog.getByText('3 Besuche haben dann keinen Mitarbeiter').waitFor();

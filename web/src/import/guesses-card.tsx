@@ -103,7 +103,7 @@ function describe(
     .filter(({ from }) => from !== '')
     .map(({ from, to }) => {
       const read = column ? showGuess(column, to, currentLanguage()) : to;
-      return read === '' ? `„${from}“` : `${from} → ${read}`;
+      return read === '' ? i18next.t('import.guesses.quoted', { text: from }) : `${from} → ${read}`;
     });
   return shown.length > 0
     ? i18next.t('import.guesses.such', { sentence, examples: shown.join(', ') })

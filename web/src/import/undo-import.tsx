@@ -30,7 +30,7 @@ export function UndoImport({ id, isBegun = false, isOpen = true }: UndoImportPro
       {isOpen && (
         <Button
           variant="default"
-          size="sm"
+          size="compact-sm"
           leftSection={<Icon name="history" size={16} />}
           onClick={() => setIsAsked(true)}
         >

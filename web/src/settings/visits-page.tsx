@@ -9,7 +9,7 @@ export function VisitSettingsPage() {
   return (
     <>
       <PageHead title={t('visits.title')} text={t('visits.settingsText')} />
-      <Card title={t('visits.holidays')}>
+      <Card title={t('visits.holidays')} icon="calendar">
         <HolidaySetting />
       </Card>
     </>

@@ -55,6 +55,13 @@ test('a label has at most 3 words, and a sentence at most 20', () => {
   }
 });
 
+test('quotation marks are those of the language', () => {
+  for (const file of globSync(path.join(source, '**/*.tsx')))
+    assert.doesNotMatch(readFileSync(file, 'utf8'), /[„“”]/, file);
+  for (const [key, text] of listTexts(en)) assert.doesNotMatch(text, /„/, key);
+  for (const [key, text] of listTexts(de)) assert.doesNotMatch(text, /”/, key);
+});
+
 /** The part of the texts that a section is in, by its name. */
 async function findParts(): Promise<Map<string, string>> {
   const parts = globSync(path.join(import.meta.dirname, 'en/*.ts'));

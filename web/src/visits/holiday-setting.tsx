@@ -23,7 +23,7 @@ export function HolidaySetting() {
   return (
     <Select
       w={220}
-      label={t('visits.holidays')}
+      aria-label={t('visits.holidays')}
       allowDeselect={false}
       disabled={!data || change.isPending}
       value={data?.holidayRule ?? null}

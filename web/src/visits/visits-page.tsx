@@ -103,7 +103,12 @@ export function VisitsPage() {
               </ButtonLink>
             )}
             {mayEdit && (
-              <Button variant="default" className="screen-only" onClick={() => setIsAbsence(true)}>
+              <Button
+                variant="default"
+                className="screen-only"
+                leftSection={<Icon name="absence" size={16} />}
+                onClick={() => setIsAbsence(true)}
+              >
                 {t('visits.absence.button')}
               </Button>
             )}

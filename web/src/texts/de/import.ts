@@ -165,6 +165,7 @@ export const texts: typeof english = {
       undo: 'Zurücknehmen',
       apply: 'Anwenden',
       such: '{{sentence}}, z. B. {{examples}}',
+      quoted: '„{{text}}“',
       silent: 'Ohne Spalte, gilt als nein: {{titles}}',
       kinds: {
         zipZeros_one: 'Führende Null ergänzt: {{formatted}} Postleitzahl',

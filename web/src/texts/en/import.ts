@@ -156,6 +156,7 @@ export const texts = {
       undo: 'Take back',
       apply: 'Apply',
       such: '{{sentence}}, such as {{examples}}',
+      quoted: '“{{text}}”',
       silent: 'No column, taken as no: {{titles}}',
       kinds: {
         zipZeros_one: 'Leading zero added: {{formatted}} postcode',
