@@ -209,9 +209,14 @@ function guessDate(text: string, place: CellPlace, rules: CellRules) {
 }
 
 const nothing =
-  /^(?:[-–—_.?*]+|\.\/\.|k\.? ?a\.?|n\.? ?[av]\.|n\/a|(?:keine?|ohne)(?: angaben?)?|unbekannt|nicht (?:bekannt|vorhanden)|entfällt|leer|none|null|nil|unknown|tbd|#nv|#n\/a)$/i;
+  /^(?:[-–—_.?*]+|\.\/\.|k\.? ?a\.?|n\.? ?[av]\.|n\. ?n\.|n\/a|(?:keine?|ohne)(?: angaben?)?|unbekannt|nicht (?:bekannt|vorhanden)|entfällt|leer|none|null|nil|unknown|tbd|#nv|#n\/a)$/i;
 const noDate =
   /^(?:0+|0+[.-]0+[.-]0+|unbefristet|unbegrenzt|unlimitiert|offen|laufend|fortlaufend|auf unbestimmte zeit|bis auf weiteres|open end|open|∞)$/i;
+
+/** Whether a cell of an optional column, or of one for yes and no, says in words that it is empty. */
+export function isPlaceholder({ kind, isRequired, reference }: Field, text: string): boolean {
+  return (kind === 'flag' || !(isRequired || reference?.isOwner)) && nothing.test(text);
+}
 
 function guessPlaceholder(text: string, { column: { field } }: CellPlace) {
   const isProse = field.name === 'comment' || field.name === 'description';
@@ -309,8 +314,11 @@ function guessComment(
   return field.kind === 'flag' ? { value: !negation.test(text), note } : undefined;
 }
 
-/** A choice by its title, as people read it. */
+const yesAndNo = { true: { de: 'ja', en: 'yes' }, false: { de: 'nein', en: 'no' } };
+
+/** A value in the words of people. */
 export function showGuess({ field }: ImportColumn, text: string, language: 'de' | 'en'): string {
   if (field.kind === 'date' && text !== '') return writeDate(text, language);
+  if (field.kind === 'flag' && (text === 'true' || text === 'false')) return yesAndNo[text][language];
   return field.choices?.find(({ value }) => value === text)?.title[language] ?? text;
 }

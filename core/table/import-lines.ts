@@ -9,6 +9,7 @@ import {
   type CellRules,
   type GuessKind,
   guessKey,
+  isPlaceholder,
   readCell,
   zipKey,
 } from './cell-guesses.ts';
@@ -332,8 +333,10 @@ function readName(plan: LinePlan, cells: readonly Cell[], column: NameColumn, ce
   const { rules } = plan;
   const { field, path, titles } = column;
   const isLost = value !== undefined && !uuid.test(value) && !field.isRequired && !field.reference?.isOwner;
-  if (!isLost || !rules || rules.isExport || rules.commentLength === 0) return { value };
-  if (rules.refused.has(guessKey('comment', path))) return { value };
+  if (!isLost || !rules || rules.isExport) return { value };
+  if (isPlaceholder(field, value) && !rules.refused.has(guessKey('placeholders', path)))
+    return { value: undefined, kind: 'placeholders', shown: '' };
+  if (rules.commentLength === 0 || rules.refused.has(guessKey('comment', path))) return { value };
   return { value: undefined, kind: 'comment', note: `${titles[rules.language]}: ${value}` };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Definition } from '../definition/definition.ts';
 import { isNameless } from '../definition/names.ts';
-import { type CellRules, type FileFacts, isReadable } from './cell-guesses.ts';
+import { type CellRules, type FileFacts, isPlaceholder, isReadable } from './cell-guesses.ts';
 import { toFieldValue } from './cells.ts';
 import { type ImportColumn, idColumn, requiredFlagsOf } from './columns.ts';
 import { type Cell, unguardText } from './csv/csv.ts';
@@ -116,7 +116,8 @@ export function buildNameSearch(columns: ChosenColumns) {
 }
 
 function needsMeaning(column: ImportColumn, name: string): boolean {
-  if (column.namedPath !== undefined) return !isNameless(name);
   const { field } = column;
+  if (isPlaceholder(field, name)) return false;
+  if (column.namedPath !== undefined) return !isNameless(name);
   return isAssignable(column) && !isReadable(field, toFieldValue(field, name, undefined));
 }

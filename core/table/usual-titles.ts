@@ -373,7 +373,15 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Travel cost',
     'Travel fee',
   ],
-  validFrom: ['Gültig von', 'Gültigkeit ab', 'Aktiv ab', 'Valid from', 'Active from'],
+  validFrom: [
+    'Gültig von',
+    'Gültigkeit ab',
+    'Aktiv ab',
+    'Betreut seit',
+    'Betreuung ab',
+    'Valid from',
+    'Active from',
+  ],
   validUntil: ['Gültigkeit bis', 'Aktiv bis', 'Valid to', 'Active until'],
   timeZone: ['Timezone'],
   startDate: [
