@@ -36,17 +36,23 @@ const chromiumPaths = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-function findChromium(): string | undefined {
+function findChromium(places: readonly string[]): string | undefined {
   const chosen = process.env.CHROMIUM_PATH;
-  if (!chosen) return chromiumPaths.find((file) => existsSync(file));
+  if (!chosen) return places.find((file) => existsSync(file));
   if (!existsSync(chosen)) throw new Error(`CHROMIUM_PATH names ${chosen}, which does not exist.`);
   return chosen;
 }
 
-export const chromium = findChromium();
+/** Debian's `chromium-headless-shell` has no camera, and takes two thirds of the processor time. */
+export const chromium = findChromium(['/usr/bin/chromium-headless-shell', ...chromiumPaths]);
+export const chromiumWithCamera = findChromium(chromiumPaths);
 export const withoutChromium = unless(
   chromium,
   'Chromium is missing: apt-get install chromium, or set CHROMIUM_PATH',
+);
+export const withoutCamera = unless(
+  chromiumWithCamera,
+  'Chromium with a camera is missing: apt-get install chromium, or set CHROMIUM_PATH',
 );
 
 const postgres15Path = '/usr/lib/postgresql/15/bin';

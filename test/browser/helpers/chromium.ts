@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { chromium as executablePath } from '../../helpers/programs.ts';
+import { chromium as quickest } from '../../helpers/programs.ts';
 
 const quietFlags = [
   '--disable-gpu',
@@ -11,9 +11,12 @@ const quietFlags = [
 ];
 
 /** A real Chromium of this machine. */
-export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+export async function launchChromium(
+  flags: readonly string[] = [],
+  executablePath = quickest!,
+): Promise<Browser> {
   return chromium.launch({
-    executablePath: executablePath!,
+    executablePath,
     headless: true,
     // Root and most containers have no sandbox, and the tests open only our own pages.
     chromiumSandbox: false,

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import encodeQR from 'qr';
 import { createPerson, password } from '../../helpers/office.ts';
-import { withoutChromium } from '../../helpers/programs.ts';
+import { chromiumWithCamera, withoutCamera } from '../../helpers/programs.ts';
 import { validAddress } from '../../helpers/service.ts';
 import { patienceMs } from '../../helpers/waiting.ts';
 import { launchChromium } from '../helpers/chromium.ts';
@@ -30,7 +30,7 @@ function filmOf(text: string): Buffer {
   return Buffer.concat([head, frame, frame]);
 }
 
-describe('labels', { skip: withoutChromium }, () => {
+describe('labels', { skip: withoutCamera }, () => {
   let office: Office;
   let folder: string;
   let email: string;
@@ -51,7 +51,7 @@ describe('labels', { skip: withoutChromium }, () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   async function openScan(flags: string[], isAllowed: boolean): Promise<Page> {
-    const browser = await launchChromium(flags);
+    const browser = await launchChromium(flags, chromiumWithCamera);
     after(() => browser.close());
     const context = await browser.newContext({
       viewport: { width: 390, height: 800 },
