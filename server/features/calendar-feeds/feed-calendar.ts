@@ -95,7 +95,7 @@ export function* writeCalendar(
     ttl: 3600,
   });
   const parts = [calendar.toString().slice(0, -end.length)];
-  const isTimed = ({ visit: { windows } }: FeedVisits['visits'][number]) => windows.length > 0;
+  const isTimed = ({ visit }: FeedVisits['visits'][number]) => firstWindowOf(visit) !== undefined;
   for (const zone of new Set(visits.filter(isTimed).map(({ site }) => site.time_zone))) {
     // Calendar programs know the usual zones without a description.
     const describe = () => `${describeTimeZone(zone, from, until)}\r\n`;
@@ -184,8 +184,7 @@ function revisionOf(site: FeedSite, { appointment }: PlannedVisit) {
 /** Keeps the time before an appointment free. */
 function toPreparation({ language }: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData | undefined {
   const minutes = Number(site.preparation ?? 0);
-  const { appointment, windows } = visit;
-  if (minutes === 0 || !appointment?.timeFrom || windows.length === 0) return undefined;
+  if (minutes === 0 || !visit.appointment?.timeFrom || !firstWindowOf(visit)) return undefined;
   const { start } = timesOf(site, visit);
   return {
     id: `preparation-${idOf(site, visit)}`,
@@ -209,9 +208,15 @@ function toMark({ language }: Feed, site: FeedSite, visit: PlannedVisit): ICalEv
   };
 }
 
-/** From the first window on, as long as the visit takes. Without known times, the whole day. */
-function timesOf({ time_zone: timeZone }: FeedSite, { date, windows, durationInMinutes }: PlannedVisit) {
-  const [window] = windows;
+/** A site that is open around the clock is not visited at midnight: it has no window to begin in. */
+function firstWindowOf({ windows: [window] }: PlannedVisit) {
+  return window?.from === '00:00' && window.until === '24:00' ? undefined : window;
+}
+
+/** From the first window on, as long as the visit takes. Without a window, the whole day. */
+function timesOf({ time_zone: timeZone }: FeedSite, visit: PlannedVisit) {
+  const { date, durationInMinutes } = visit;
+  const window = firstWindowOf(visit);
   if (!window) {
     return {
       start: Temporal.PlainDate.from(date),

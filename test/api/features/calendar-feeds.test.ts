@@ -94,6 +94,19 @@ test('a feed holds the visits of an employee, at the right time in summer and wi
     assert.ok(Buffer.byteLength(line) <= 75 && !line.includes('\n'));
 });
 
+test('a visit to a site that is open around the clock takes its day, not midnight', async () => {
+  const id = await create('/customer/site', {
+    ...validSite(customerId),
+    attendingIntervals: [{ frequency: 'WEEKLY', byDay: ['TUESDAY'], durationInMinutes: 45 }],
+    openingHours: [...weekdays, 'SATURDAY', 'SUNDAY'].map((dayOfWeek) => ({
+      ...{ dayOfWeek, opens: '00:00', closes: '24:00' },
+    })),
+  });
+  const { events } = parse((await read(await makeAddress('site', id))).body);
+  assert.ok(events.length > 20);
+  assert.ok(events.every(({ startDate }) => startDate.isDate));
+});
+
 test('a moved visit says why, and keeps its identity', async () => {
   const { events } = parse((await read(await makeAddress('employee', employeeId))).body);
   const moved = events.filter(({ summary }) => summary.startsWith('Kantine'));
