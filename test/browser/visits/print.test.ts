@@ -271,6 +271,8 @@ describe('paper', { skip: withoutChromium }, () => {
     assert.deepEqual(await findBarriers(page), []);
     const weeks = await getDocumentProxy(new Uint8Array(await page.pdf({ preferCSSPageSize: true })));
     assert.equal(weeks.numPages, 2);
+    // The name alone does not say which of several receptions it is.
+    assert.match((await print(page)).join(), /Kontorhau.*Ballindamm 17a, Hamburg/s);
     for (const number of [1, 2]) {
       const { width, height } = (await weeks.getPage(number)).getViewport({ scale: 1 });
       assert.ok(width > height, `sheet ${number} is ${width} × ${height}`);

@@ -145,11 +145,14 @@ function PersonWeek({ name, span, days, visits }: PersonWeekProps) {
 }
 
 function Line({ visit }: { visit: Visit }) {
-  const { site } = visit;
+  const { site, customer } = visit;
+  const street = site && `${site.address.streetName} ${site.address.houseNumber}, ${site.address.city}`;
   return (
     <li lang="de">
-      <b>{site?.name}</b>{' '}
-      <span>{[windowTexts(visit)[0], site?.address.city].filter(Boolean).join(' · ')}</span>
+      <span>
+        <b>{site?.name}</b> {customer?.companyName}
+      </span>{' '}
+      <small>{[windowTexts(visit)[0], street].filter(Boolean).join(' · ')}</small>
     </li>
   );
 }
