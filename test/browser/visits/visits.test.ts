@@ -102,7 +102,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     await until('the visit has the focus', async () => (await visit.getAttribute('tabindex')) === '0');
     await page.keyboard.press('m');
     for (const key of ['ArrowDown', 'ArrowLeft']) await page.keyboard.press(key);
-    await page.getByText('Verschieben nach Jonas Harms, Donnerstag, 17.12.').waitFor();
+    await page.getByText('Verschieben nach Jonas Harms, Donnerstag, 17. Dezember. Pfeile').waitFor();
     await page.keyboard.press('Enter');
     const once = page.getByRole('dialog').getByRole('button', { name: 'Nur diesmal' });
     await once.waitFor();

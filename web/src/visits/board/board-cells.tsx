@@ -1,5 +1,5 @@
 // The cells of the board: the sum of a person's day with its load, and a visit in one line.
-import type { HTMLAttributes } from 'react';
+import { Fragment, type HTMLAttributes } from 'react';
 import { useTranslation } from 'react-i18next';
 import { longestDayInMinutes } from '../../../../core/calendar/day-load.ts';
 import { Icon } from '../../icons.tsx';
@@ -30,7 +30,17 @@ export function SumCell({ sum, isAbsent }: { sum: Sum; isAbsent: boolean }) {
   const load = minutes > longestDayInMinutes ? 'too-much' : minutes > usualDayInMinutes ? 'much' : undefined;
   return (
     <>
-      <span className={classes.sum}>{listed > 0 && textOf(sum)}</span>
+      <span className={classes.sum}>
+        {listed > 0 &&
+          textOf(sum)
+            .split(' · ')
+            .map((part, index) => (
+              <Fragment key={part}>
+                {index > 0 && <span className={classes.dot}> · </span>}
+                <span>{part}</span>
+              </Fragment>
+            ))}
+      </span>
       {isAbsent && <span className={classes.absent}>{t('visits.board.absent')}</span>}
       {minutes > 0 && (
         <span className={classes.bar} data-load={load}>
@@ -57,7 +67,9 @@ export function VisitLine({ visit, isSelected, isActive, ...cell }: CellProps) {
   const marks = conflicts.map((conflict) => t(`visits.conflicts.${conflict}`)).join(', ');
   const state = stateOf(visit, t('visits.cancelled'), t('visits.board.skipped'));
   const shown = [timeOf(visit), site?.name, site?.address.city].filter(Boolean).join(' ');
-  const words = [shown, windowTexts(visit).join(', '), state, marks].filter(Boolean);
+  const words = [shown, visit.customer?.companyName, windowTexts(visit).join(', '), state, marks].filter(
+    Boolean,
+  );
   return (
     <div
       {...cell}

@@ -119,7 +119,7 @@ function RowHead(props: BoardRowProps & { isTarget: boolean }) {
         onClick={() => props.onFold(person)}
       >
         <Icon name="right" size={14} />
-        <span>{person.name}</span>
+        <span title={person.name}>{person.name}</span>
         <small>{textOf(addSums(days.map(sumOf)))}</small>
       </UnstyledButton>
     </div>

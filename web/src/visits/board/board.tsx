@@ -3,6 +3,7 @@ import { Button, Group } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { type CSSProperties, type MouseEvent, Suspense, useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { toDayNumber, weekdayOf } from '../../../../core/calendar/calendar-days.ts';
 import { useMayEdit } from '../../api/session.ts';
 import { FailureNote } from '../../frame/failure.tsx';
 import { formatDay } from '../../texts/format.ts';
@@ -34,6 +35,20 @@ interface BoardProps {
   sums: Sums;
   people: readonly Person[];
   isAbsent: (employeeId: string, day: string) => boolean;
+}
+
+/** Widths of columns in rem. */
+const [narrow, wide] = [5.5, 6.25];
+
+/** A weekend without visits leaves its room to the other days. */
+function columnsOf(days: readonly string[], listedOn: (day: string) => number): CSSProperties {
+  const isNarrow = (day: string) => weekdayOf(toDayNumber(day)) > 4 && listedOn(day) === 0;
+  const widths = days.map((day) => (isNarrow(day) ? narrow : wide));
+  const columns = widths.map((width) => (width === narrow ? `${width}rem` : `minmax(${width}rem, 1fr)`));
+  return {
+    '--columns': columns.join(' '),
+    '--least': `${widths.reduce((all, width) => all + width, 0)}rem`,
+  } as CSSProperties;
 }
 
 interface OpenMenu {
@@ -160,7 +175,7 @@ export function Board({ filters, days, today, sums, people, isAbsent }: BoardPro
         aria-multiselectable
         className={`panel ${classes.board}`}
         data-dragging={drag ? true : undefined}
-        style={{ '--days': days.length } as CSSProperties}
+        style={columnsOf(days, (day) => addSums(people.map(({ id }) => sumOn(sums, id, day))).listed)}
         onKeyDown={keys.onKeyDown}
         {...handlers}
       >
@@ -194,7 +209,7 @@ export function Board({ filters, days, today, sums, people, isAbsent }: BoardPro
               count: keys.moving.visits.length,
               who: people[keys.moving.person]!.name,
               day: movingTarget?.day
-                ? formatDay(movingTarget.day, { weekday: 'long', day: 'numeric', month: 'numeric' })
+                ? formatDay(movingTarget.day, { weekday: 'long', day: 'numeric', month: 'long' })
                 : t('visits.move.sameDay'),
             })
           : selected.size > 0
