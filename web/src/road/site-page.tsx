@@ -1,5 +1,5 @@
 // A site for somebody on the way: visit, access, opening hours and plants, everything else folded.
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
@@ -145,7 +145,9 @@ function Access({ site: { hasKey, comment, contactPerson } }: { site: RoadSite }
       )}
       {numbers.map((number) => (
         <div key={number}>
-          <a href={phoneLink(number)}>{number}</a>
+          <Anchor href={phoneLink(number)} underline="always">
+            {number}
+          </Anchor>
         </div>
       ))}
     </Card>

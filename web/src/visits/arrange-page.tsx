@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';
-import { Suspense, useState } from 'react';
+import { Fragment, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
 import { call } from '../api/client.ts';
@@ -22,7 +22,7 @@ import { useUndo } from '../records/use-undo.ts';
 import { formatDay } from '../texts/format.ts';
 import classes from './arrange.module.css';
 import { isTakingPlace } from './visit-groups.ts';
-import { timesText } from './visit-times.ts';
+import { timeTexts } from './visit-times.ts';
 import { type Visit, visitsQuery } from './visits-query.ts';
 
 const ExceptionDialog = lazyRouteComponent(() => import('./exception-dialog.tsx'), 'ExceptionDialog');
@@ -147,7 +147,11 @@ function VisitRow({ visit, state }: Row) {
       <Contact visit={visit} />
       <div>
         <Text size="sm" className="numbers">
-          {timesText(visit, visit.durationInMinutes)}
+          {timeTexts(visit, visit.durationInMinutes).map((text) => (
+            <Fragment key={text}>
+              <span className={classes.time}>{text}</span>{' '}
+            </Fragment>
+          ))}
         </Text>
         {preparationInMinutes > 0 && (
           <Text size="sm" c="dimmed">
