@@ -1,5 +1,6 @@
 // Looks up every request's key in the database, without a cache: a key ends on every node immediately. Look-ups
 // that arrive together share one statement, and a look-up never joins a statement that was sent before it arrived.
+import { Tally } from '../../core/tally.ts';
 import { Batcher } from '../database/batcher.ts';
 import type { Database } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
@@ -96,13 +97,12 @@ async function lookUpKeys(
   }
 
   const rowByHash = new Map(rows.map((row) => [row.key_hash, row]));
-  const taken = new Map<string, number>();
+  const taken = new Tally();
   return hashes.map((hash) => {
     const row = rowByHash.get(hash);
     if (row === undefined) return { row };
     // The count covers all requests of the batch; each of them gets its own place in it.
-    const position = (taken.get(hash) ?? 0) + 1;
-    taken.set(hash, position);
+    const position = taken.add(hash);
     const ordinal = Number(row.requests) - requestsByHash.get(hash)! + position;
     return {
       row,

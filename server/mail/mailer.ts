@@ -4,6 +4,7 @@
 // audit record has anyway.
 import type { FastifyBaseLogger } from 'fastify';
 import type { Transporter } from 'nodemailer';
+import { Tally } from '../../core/tally.ts';
 import type { Config } from '../config.ts';
 
 export interface Mail {
@@ -47,7 +48,7 @@ class QueuedMailer implements Mailer {
   readonly #transport: Transporter;
   readonly #log: FastifyBaseLogger;
   readonly #queue: Entry[] = [];
-  readonly #waitingOf = new Map<string, number>();
+  readonly #waitingOf = new Tally();
   readonly #retries = new Set<NodeJS.Timeout>();
   readonly #running = new Set<Promise<void>>();
   #waiting = 0;
@@ -59,13 +60,13 @@ class QueuedMailer implements Mailer {
   }
 
   send(owner: string, job: MailJob): void {
-    const ofOwner = this.#waitingOf.get(owner) ?? 0;
-    if (this.#isClosed || this.#waiting >= mostWaiting.inAll || ofOwner >= mostWaiting.ofOwner) {
+    const isFull = this.#waiting >= mostWaiting.inAll || this.#waitingOf.of(owner) >= mostWaiting.ofOwner;
+    if (this.#isClosed || isFull) {
       this.#log.warn({ tenantId: owner }, 'mail dropped: too many wait');
       return;
     }
     this.#waiting++;
-    this.#waitingOf.set(owner, ofOwner + 1);
+    this.#waitingOf.add(owner);
     this.#queue.push({ owner, job });
     setImmediate(() => this.#start());
   }
@@ -118,7 +119,7 @@ class QueuedMailer implements Mailer {
 
   #retryLater(owner: string, mail: Mail, attempt: number, waitMs: number): void {
     this.#waiting++;
-    this.#waitingOf.set(owner, (this.#waitingOf.get(owner) ?? 0) + 1);
+    this.#waitingOf.add(owner);
     const timer = setTimeout(() => {
       this.#retries.delete(timer);
       void this.#deliver(owner, mail, attempt).finally(() => this.#leave(owner));
@@ -128,9 +129,7 @@ class QueuedMailer implements Mailer {
 
   #leave(owner: string): void {
     this.#waiting--;
-    const rest = this.#waitingOf.get(owner)! - 1;
-    if (rest > 0) this.#waitingOf.set(owner, rest);
-    else this.#waitingOf.delete(owner);
+    this.#waitingOf.remove(owner);
   }
 
   /** Finishes mail that is being sent; the rest is lost, and the log says how many. */

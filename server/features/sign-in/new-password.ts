@@ -1,5 +1,6 @@
 // A new password is judged and hashed. Both take time on purpose or by nature, so nobody takes more than a few places:
 // one person cannot keep others from setting a password.
+import { Tally } from '../../../core/tally.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { judgePassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
@@ -19,7 +20,7 @@ interface NewPassword {
   words: readonly string[];
 }
 
-const taken = new Map<string, number>();
+const taken = new Tally();
 
 export async function hashNewPassword(setter: Setter, { field, password, words }: NewPassword) {
   const release = takePlaces([
@@ -47,14 +48,9 @@ export async function flawOf(
 }
 
 function takePlaces(wanted: readonly (readonly [holder: string, limit: number])[]): () => void {
-  if (wanted.some(([holder, limit]) => (taken.get(holder) ?? 0) >= limit))
-    throw new ApiError('too_many_sign_ins');
-  for (const [holder] of wanted) taken.set(holder, (taken.get(holder) ?? 0) + 1);
+  if (wanted.some(([holder, limit]) => taken.of(holder) >= limit)) throw new ApiError('too_many_sign_ins');
+  for (const [holder] of wanted) taken.add(holder);
   return () => {
-    for (const [holder] of wanted) {
-      const rest = taken.get(holder)! - 1;
-      if (rest > 0) taken.set(holder, rest);
-      else taken.delete(holder);
-    }
+    for (const [holder] of wanted) taken.remove(holder);
   };
 }

@@ -5,6 +5,7 @@
 // that has signed in before is limited on its own. The count of an address over all networks only slows answers down.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Tally } from '../../../core/tally.ts';
 import { attemptLimits, countAttempt, hashSubject } from '../../access/attempts.ts';
 import { recordAudit } from '../../access/audit-log.ts';
 import { networkOf } from '../../access/network.ts';
@@ -111,7 +112,7 @@ async function countGuess(
   };
 }
 
-const waiting = new Map<string, number>();
+const waiting = new Tally();
 let waitingInAll = 0;
 
 /** Right and wrong passwords wait alike, before the hash is computed: nothing that others need is held meanwhile. */
@@ -119,20 +120,17 @@ async function waitInLine(reply: FastifyReply, account: Buffer, guesses: number)
   const delayMs = Math.min(slowDown.mostMs, (guesses - slowDown.after) * slowDown.stepMs);
   if (delayMs <= 0) return;
   const key = account.toString('base64');
-  const ofAccount = waiting.get(key) ?? 0;
-  if (ofAccount >= mostWaiting.ofAccount || waitingInAll >= mostWaiting.inAll) {
+  if (waiting.of(key) >= mostWaiting.ofAccount || waitingInAll >= mostWaiting.inAll) {
     reply.header('Retry-After', secondsUntil(slowDown.mostMs));
     throw new ApiError('too_many_sign_ins');
   }
-  waiting.set(key, ofAccount + 1);
+  waiting.add(key);
   waitingInAll++;
   try {
     await sleep(delayMs);
   } finally {
     waitingInAll--;
-    const rest = waiting.get(key)! - 1;
-    if (rest > 0) waiting.set(key, rest);
-    else waiting.delete(key);
+    waiting.remove(key);
   }
   // Nobody reads the answer: the hash would be computed for nothing.
   if (reply.raw.destroyed) throw new ApiError('request_timeout');
