@@ -68,6 +68,33 @@ describe('tables', { skip: withoutChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('say on a phone what tells rows apart, and no second number', async () => {
+    const [customer] = (await office.get('/customers')).json().data;
+    for (const [path, body] of [
+      [
+        '/product',
+        { name: 'Anfahrt', kind: 'SERVICE', articleNumber: 'A-1', externalId: 'P-1', netPrice: 39 },
+      ],
+      [
+        '/customer/contact-person',
+        { customerId: customer.id, lastName: 'Lund', externalId: 'AP-1', phone: '040 1' },
+      ],
+    ] as const)
+      assert.equal((await office.post(path, body)).statusCode, 201);
+    const { page } = visit;
+    await page.setViewportSize({ width: 390, height: 800 });
+    const assertHint = async (collection: string, hint: string) => {
+      await page.goto(`${office.origin}/data/${collection}`);
+      const row = page.locator('tbody th').first();
+      await row.getByText(hint.split(' ')[0]!).waitFor();
+      assert.equal((await row.innerText()).split('\n')[1]?.replace(/\s/g, ' '), hint);
+    };
+    await assertHint('contracts', 'Hotel Alsterblick GmbH · bis 31.12.2026, Aktiv');
+    await assertHint('products', '39,00 €, A-1');
+    await assertHint('contact-persons', 'Hotel Alsterblick GmbH · 040 1, AP-1');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   test('sort by a column with a click on its head', async () => {
     const { page } = visit;
     await page.goto(`${office.origin}/data/contracts`);

@@ -3,7 +3,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import i18next from 'i18next';
 import type { Definition, Titles } from '../../../core/definition/definition.ts';
 import { nameOf } from '../../../core/definition/names.ts';
-import { formatDay } from '../texts/format.ts';
+import { formatDay, formatMoney } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { call } from './client.ts';
 
@@ -95,14 +95,32 @@ export function hintOf(definition: Definition, entity: Record<string, unknown>):
     `${address.streetName} ${address.houseNumber}`.trim(),
     `${address.zipCode} ${address.city}`.trim(),
   ];
+  const label = labelOf(definition, entity);
+  const ownNumbers = definition.uniqueFields.filter((field) => field !== 'externalId');
+  const numbers = [...ownNumbers, 'externalId'].map((field) => entity[field]);
   const own = [
     ...(place ?? []),
     definition.nameField === 'botanicalName' && entity.commonName,
     entity.role,
-    ...definition.uniqueFields.map((field) => entity[field]),
+    entity.phone ?? entity.mobile,
+    ...(definition.name === 'contract' ? contractHints(definition, entity) : []),
+    definition.name === 'product' &&
+      typeof entity.netPrice === 'number' &&
+      formatMoney(entity.netPrice, entity.currency),
+    // Two numbers say no more than one.
+    !numbers.includes(label) && numbers.find(Boolean),
   ];
   return own
-    .filter((part) => typeof part === 'string' && part !== '' && part !== labelOf(definition, entity))
+    .filter((part) => typeof part === 'string' && part !== '' && part !== label)
     .slice(0, 2)
     .join(', ');
+}
+
+function contractHints({ fields }: Definition, { endDate, status }: Record<string, unknown>) {
+  const choices = fields.find(({ name }) => name === 'status')?.choices;
+  const choice = choices?.find(({ value }) => value === status);
+  return [
+    typeof endDate === 'string' && i18next.t('record.validUntil', { until: formatDay(endDate) }),
+    choice && titleOf(choice),
+  ];
 }

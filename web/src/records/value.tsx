@@ -55,19 +55,11 @@ export function plainText(field: Field, value: unknown, owner: Record<string, un
     return choice ? titleOf(choice) : String(value);
   }
   if (field.kind === 'date') return formatDay(String(value));
-  if (isMoney(field) && typeof value === 'number') return moneyText(value, owner.currency);
+  if (isMoney(field) && typeof value === 'number') return formatMoney(value, owner.currency);
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'object') return JSON.stringify(value);
   if (field.format === 'unit-code') return unitName(String(value)) ?? String(value);
   return String(value);
-}
-
-function moneyText(value: number, currency: unknown): string {
-  try {
-    return formatMoney(value, typeof currency === 'string' ? currency : 'EUR');
-  } catch {
-    return `${formatNumber(value)} ${currency}`;
-  }
 }
 
 const moods: Record<string, string> = {

@@ -12,12 +12,15 @@ export function formatNumber(value: number, options?: Intl.NumberFormatOptions):
   return new Intl.NumberFormat(locale(), { maximumFractionDigits: 10, ...options }).format(value);
 }
 
-export function formatMoney(value: number, currency = 'EUR'): string {
-  return new Intl.NumberFormat(locale(), {
-    style: 'currency',
-    currency,
-    maximumFractionDigits: 10,
-  }).format(value);
+export function formatMoney(value: number, currency: unknown): string {
+  try {
+    return formatNumber(value, {
+      style: 'currency',
+      currency: typeof currency === 'string' ? currency : 'EUR',
+    });
+  } catch {
+    return `${formatNumber(value)} ${currency}`;
+  }
 }
 
 /** A calendar day, which has no time zone. */

@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Definition, hintOf, labelOf } from '../../api/definitions.ts';
+import { type Definition, type Entity, hintOf, labelOf } from '../../api/definitions.ts';
 import { AnchorLink } from '../../frame/links.tsx';
 import { formatNumber } from '../../texts/format.ts';
 import classes from '../import.module.css';
@@ -84,7 +84,7 @@ export function DuplicatesPanel({ definition, duplicates, choices, onChange }: D
                         {labelOf(definition, entity)}
                       </AnchorLink>
                       <Text size="xs" c="dimmed" className={classes.fileName}>
-                        {[hintOf(definition, entity), entity.email, entity.phone].filter(Boolean).join(' · ')}
+                        {duplicateHint(definition, entity)}
                       </Text>
                     </>
                   ) : (
@@ -114,4 +114,10 @@ export function DuplicatesPanel({ definition, duplicates, choices, onChange }: D
       </Stack>
     </Section>
   );
+}
+
+function duplicateHint(definition: Definition, entity: Entity): string {
+  const hint = hintOf(definition, entity);
+  const own = [entity.email, entity.phone].filter((value) => value && !hint.includes(String(value)));
+  return [hint, ...own].filter(Boolean).join(' · ');
 }
