@@ -41,6 +41,7 @@ describe('appointments to arrange', { skip: withoutChromium }, () => {
     await page.getByRole('button', { name: 'Angerufen: Foyer' }).click();
     await page.getByRole('button', { name: 'Angerufen: Foyer' }).waitFor({ state: 'detached' });
     await page.getByText('Angerufen', { exact: true }).waitFor();
+    await page.getByText('Angerufen: Foyer').waitFor();
     const agree = async (status: string) => {
       await page.getByRole('button', { name: 'Termin eintragen: Foyer' }).click();
       const dialog = page.getByRole('dialog', { name: 'Nur diesmal ändern' });

@@ -56,9 +56,9 @@ export function useUndo() {
         undo(() => call('PATCH', path, { body, version: after.version })),
       );
     },
-    tellCreated(definition: Definition, id: string): void {
+    tellCreated(definition: Definition, id: string, text = t('form.created')): void {
       tell(
-        t('form.created'),
+        text,
         undo(() => remove(definition, id, 1)),
       );
     },

@@ -211,7 +211,8 @@ function Contact({ visit: { contactPerson, customer } }: { visit: Visit }) {
   );
 }
 
-function useCalled({ siteId, date, movedFrom = date }: Visit) {
+function useCalled({ site, siteId, date, movedFrom = date }: Visit) {
+  const { t } = useTranslation();
   const definition = useDefinition('appointments')!;
   const forgetReadings = useForgetReadings();
   const { tellCreated } = useUndo();
@@ -219,7 +220,7 @@ function useCalled({ siteId, date, movedFrom = date }: Visit) {
     mutationFn: async () => {
       const body = { siteId, date, plannedDate: movedFrom, status: 'PROPOSED' };
       const { id } = await call<{ id: string }>('POST', definition.path, { body });
-      tellCreated(definition, id);
+      tellCreated(definition, id, t('arrange.calledOf', { name: site?.name ?? '' }));
       await forgetReadings();
     },
     onError: tellFailure,

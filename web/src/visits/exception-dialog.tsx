@@ -111,6 +111,13 @@ function useExceptions(visit: Visit, appointment: Entity | undefined, onClose: (
   const forgetReadings = useForgetReadings();
   const { tellCreated, tellSaved } = useUndo();
   const path = `/appointments/${appointment?.id}`;
+  const who = visit.site?.name ?? '';
+
+  function textOf({ date, timeFrom, status }: Omit<Agreed, 'employeeId'>): string {
+    if (status === 'CANCELLED') return `${who}: ${t('visits.cancelled')}`;
+    const day = formatDay(date, { weekday: 'short', day: 'numeric', month: 'numeric' });
+    return t('visits.move.done.once', { who, what: [day, timeFrom].filter(Boolean).join(', ') });
+  }
 
   const save = useMutation({
     mutationFn: async ({ employeeId, ...agreed }: Agreed) => {
@@ -125,7 +132,7 @@ function useExceptions(visit: Visit, appointment: Entity | undefined, onClose: (
         const plannedDate = visit.movedFrom ?? visit.date;
         const sent = withoutNulls({ siteId: visit.siteId, plannedDate, ...body });
         const { id } = await call<{ id: string }>('POST', definition.path, { body: sent });
-        tellCreated(definition, id);
+        tellCreated(definition, id, textOf(agreed));
       }
       await forgetReadings();
       onClose();
