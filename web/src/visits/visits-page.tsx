@@ -17,10 +17,11 @@ import { isDay } from '../texts/format.ts';
 import { Board } from './board/board.tsx';
 import { addSums, sumOn, sumsQuery } from './board/board-data.ts';
 import { type Person, shownDays, toPeople } from './board/board-rows.ts';
-import { DayVisits, FoldedDay } from './day-visits.tsx';
 import { type VisitSearch, VisitTools } from './visit-tools.tsx';
 import type { VisitFilters } from './visits-query.ts';
 
+const DayVisits = lazyRouteComponent(() => import('./day-visits.tsx'), 'DayVisits');
+const FoldedDay = lazyRouteComponent(() => import('./day-visits.tsx'), 'FoldedDay');
 const AbsenceDialog = lazyRouteComponent(() => import('./absence-dialog.tsx'), 'AbsenceDialog');
 
 export function VisitsPage() {
@@ -126,25 +127,27 @@ export function VisitsPage() {
       {isEmpty && <NoVisits />}
       {sums && !isEmpty && (
         <div aria-busy={isPlaceholderData}>
-          {!isWeek && <DayVisits date={day} filters={filters} grouping={grouping} />}
-          {isWeek && !isPhone && (
-            <>
-              <p className="paper-only">{t('visits.board.onPaper')}</p>
-              <Board {...{ filters, days, today, sums, people, isAbsent }} />
-            </>
-          )}
-          {isWeek &&
-            isPhone &&
-            week.map((date, index) => (
-              <FoldedDay
-                key={date}
-                date={date}
-                filters={filters}
-                grouping="employee"
-                sum={addSums(people.map(({ id }) => sumOn(sums, id, date)))}
-                isFirst={index === 0}
-              />
-            ))}
+          <Suspense fallback={<Lines count={8} />}>
+            {!isWeek && <DayVisits date={day} filters={filters} grouping={grouping} />}
+            {isWeek && !isPhone && (
+              <>
+                <p className="paper-only">{t('visits.board.onPaper')}</p>
+                <Board {...{ filters, days, today, sums, people, isAbsent }} />
+              </>
+            )}
+            {isWeek &&
+              isPhone &&
+              week.map((date, index) => (
+                <FoldedDay
+                  key={date}
+                  date={date}
+                  filters={filters}
+                  grouping="employee"
+                  sum={addSums(people.map(({ id }) => sumOn(sums, id, date)))}
+                  isFirst={index === 0}
+                />
+              ))}
+          </Suspense>
         </div>
       )}
     </>

@@ -1,5 +1,5 @@
 // The cells of the board: the sum of a person's day with its load, and a visit in one line.
-import { Fragment, type HTMLAttributes } from 'react';
+import type { HTMLAttributes } from 'react';
 import { useTranslation } from 'react-i18next';
 import { longestDayInMinutes } from '../../../../core/calendar/day-load.ts';
 import { Icon } from '../../icons.tsx';
@@ -27,20 +27,17 @@ export function SumCell({ sum, isAbsent }: { sum: Sum; isAbsent: boolean }) {
   const { t } = useTranslation();
   const textOf = useSumText();
   const { minutes, listed } = sum;
+  const [count, hours] = textOf(sum).split(' · ');
   const load = minutes > longestDayInMinutes ? 'too-much' : minutes > usualDayInMinutes ? 'much' : undefined;
   return (
     <>
-      <span className={classes.sum}>
-        {listed > 0 &&
-          textOf(sum)
-            .split(' · ')
-            .map((part, index) => (
-              <Fragment key={part}>
-                {index > 0 && <span className={classes.dot}> · </span>}
-                <span>{part}</span>
-              </Fragment>
-            ))}
-      </span>
+      {listed > 0 && (
+        <span className={classes.sum}>
+          {count}
+          {hours && <span> · </span>}
+          <span>{hours}</span>
+        </span>
+      )}
       {isAbsent && <span className={classes.absent}>{t('visits.board.absent')}</span>}
       {minutes > 0 && (
         <span className={classes.bar} data-load={load}>

@@ -37,18 +37,11 @@ interface BoardProps {
   isAbsent: (employeeId: string, day: string) => boolean;
 }
 
-/** Widths of columns in rem. */
-const [narrow, wide] = [5.5, 6.25];
-
 /** A weekend without visits leaves its room to the other days. */
 function columnsOf(days: readonly string[], listedOn: (day: string) => number): CSSProperties {
-  const isNarrow = (day: string) => weekdayOf(toDayNumber(day)) > 4 && listedOn(day) === 0;
-  const widths = days.map((day) => (isNarrow(day) ? narrow : wide));
-  const columns = widths.map((width) => (width === narrow ? `${width}rem` : `minmax(${width}rem, 1fr)`));
-  return {
-    '--columns': columns.join(' '),
-    '--least': `${widths.reduce((all, width) => all + width, 0)}rem`,
-  } as CSSProperties;
+  const isNarrow = (day: string) => weekdayOf(toDayNumber(day)) > 4 && !listedOn(day);
+  const columns = days.map((day) => (isNarrow(day) ? '5.5rem' : 'minmax(6.25rem,1fr)'));
+  return { '--columns': columns.join(' ') } as CSSProperties;
 }
 
 interface OpenMenu {
