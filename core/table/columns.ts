@@ -21,8 +21,8 @@ export interface ImportColumn {
 
 export interface Addition {
   path: string;
-  /** Place of the text: after the field, in an empty field, before digits, as a title, or in a list. */
-  how: 'behind' | 'instead' | 'before' | 'title' | 'within';
+  /** Place of the text: after the field, in an empty field, before digits, as a title, in a list, or for an empty name. */
+  how: 'behind' | 'instead' | 'before' | 'title' | 'within' | 'name';
   /** A word to put before the cell, unless the cell begins with it. */
   word?: string;
 }
@@ -51,6 +51,18 @@ export function nameColumnsOf(definition: Definition): ImportColumn[] {
       namedPath: path,
       field: { ...field, path: `${path}.name`, kind: 'text' },
       titles: { de: titles.de, en: titles.en.replace(/ id$/, '') },
+    }));
+}
+
+/** "Firma" beside "Kunden-Nr." names the customer where a row has no number. */
+function ownerStandInsOf(definition: Definition): ImportColumn[] {
+  return nameColumnsOf(definition)
+    .filter(({ field }) => field.reference?.isOwner)
+    .map(({ path, field, titles }) => ({
+      path: `${path}+else`,
+      adds: { path, how: 'name' },
+      field: { ...field, path: `${path}+else`, isRequired: false },
+      titles: { de: `${titles.de} (Ersatz)`, en: `${titles.en} (else)` },
     }));
 }
 
@@ -205,6 +217,7 @@ export function officeColumnsOf(definition: Definition): ImportColumn[] {
     ...columns.filter((column) => !isId(column)),
     ...pairColumnsOf(definition),
     ...additionColumnsOf(definition),
+    ...ownerStandInsOf(definition),
     idColumn,
     versionColumn,
     ...columns.filter(isId),
@@ -373,6 +386,11 @@ export function guessColumns(
     titles.forEach((title, index) => {
       guessed[index] ??= guess(title).find((column) => column && !guessed.includes(column));
     });
+  }
+  for (const standIn of ownerStandInsOf(definition)) {
+    const owner = columns.find(({ path }) => path === standIn.adds?.path);
+    const index = titles.findIndex((title, at) => !guessed[at] && usual.get(foldTitle(title)) === owner);
+    if (index >= 0 && guessed.includes(owner)) guessed[index] = standIn;
   }
   const placed = placeNumbers(definition, titles, placeDescription(definition, titles, guessed));
   return withPairs(definition, titles, withStandIns(columns, placed));

@@ -127,7 +127,7 @@ function readAt(plan: LinePlan, cells: readonly Cell[], index: number): CellRead
   const { columns, mark, rules, names } = plan;
   const column = columns[index]!;
   const cell = cells[index] ?? null;
-  if (column.namedPath !== undefined) return readName(plan, cells, column as NameColumn, cell);
+  if (column.namedPath !== undefined) return readName(plan, cells, column as NameColumn);
   if (!rules) return { value: toFieldValue(column.field, cell, mark) };
   const additions = column.adds ? [] : additionsWithin(plan, cells, column.path);
   if (additions.length > 0)
@@ -243,7 +243,7 @@ const nameOrder = ['companyName+title', 'companyName+firstName', 'companyName+la
 function additionsIn(plan: LinePlan, cells: readonly Cell[]) {
   const added = new Map<string, { path: string; how: Addition['how']; texts: string[] }>();
   const filled = plan.columns.flatMap((column, index) => {
-    if (!column?.adds || column.adds.how === 'title' || column.adds.how === 'within') return [];
+    if (!column?.adds || ['title', 'within', 'name'].includes(column.adds.how)) return [];
     const text = String(readAddition(plan, cells, index).value ?? '');
     return text === '' ? [] : [{ ...column.adds, from: column.path, text }];
   });
@@ -313,7 +313,16 @@ function isNamed(column: ImportColumn): boolean {
 /** A name that belongs to an owner in the same row has another key for each owner. */
 function keyAt(columns: ChosenColumns, cells: readonly Cell[], index: number): string {
   const { path } = columns[index]!;
-  return nameKey(path, unguardText(cells[index] ?? '').trim(), ownerAt(columns, cells, index));
+  return nameKey(path, nameAt(columns, cells, index), ownerAt(columns, cells, index));
+}
+
+/** What a row calls an object. Another column may name it where this one is empty. */
+export function nameAt(columns: ChosenColumns, cells: readonly Cell[], index: number): string {
+  const own = unguardText(cells[index] ?? '').trim();
+  const { path } = columns[index]!;
+  const other =
+    own === '' ? columns.findIndex((one) => one?.adds?.how === 'name' && one.adds.path === path) : -1;
+  return other < 0 ? own : unguardText(cells[other] ?? '').trim();
 }
 
 /** The owner of the object that a cell names, where the file names it too. */
@@ -328,8 +337,8 @@ type NameColumn = ImportColumn & { namedPath: string };
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** An optional object that nobody knows goes into the comment: the row is worth more than its employee. */
-function readName(plan: LinePlan, cells: readonly Cell[], column: NameColumn, cell: Cell): CellReading {
-  const value = resolveName(plan, cells, column, cell);
+function readName(plan: LinePlan, cells: readonly Cell[], column: NameColumn): CellReading {
+  const value = resolveName(plan, cells, column);
   const { rules } = plan;
   const { field, path, titles } = column;
   const isLost = value !== undefined && !uuid.test(value) && !field.isRequired && !field.reference?.isOwner;
@@ -348,10 +357,9 @@ function resolveName(
   { columns, names }: LinePlan,
   cells: readonly Cell[],
   column: NameColumn,
-  cell: Cell,
 ): string | undefined {
   const { namedPath } = column;
-  const name = unguardText(cell ?? '').trim();
+  const name = nameAt(columns, cells, columns.indexOf(column));
   const id = cells[columns.findIndex((column) => column?.path === namedPath)]?.trim() || undefined;
   if (isNameless(name) && id !== undefined) return id;
   // An emptied name of an exported row clears the reference, although the column of the id still has its id.

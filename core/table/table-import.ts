@@ -5,13 +5,14 @@ import { isNameless } from '../definition/names.ts';
 import { type CellRules, type FileFacts, isPlaceholder, isReadable } from './cell-guesses.ts';
 import { toFieldValue } from './cells.ts';
 import { type ImportColumn, idColumn, requiredFlagsOf } from './columns.ts';
-import { type Cell, unguardText } from './csv/csv.ts';
+import type { Cell } from './csv/csv.ts';
 import type { CsvRow } from './csv/csv-file.ts';
 import {
   type ChosenColumns,
   isAssignable,
   type KnownNames,
   type LinePlan,
+  nameAt,
   nameKey,
   ownerAt,
 } from './import-lines.ts';
@@ -102,8 +103,9 @@ export function buildNameSearch(columns: ChosenColumns) {
   return {
     push(cells: readonly Cell[]): void {
       columns.forEach((column, index) => {
-        const name = unguardText(cells[index] ?? '').trim();
-        if (!column || name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return;
+        if (!column || column.adds?.how === 'name') return;
+        const name = nameAt(columns, cells, index);
+        if (name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return;
         const owner = ownerAt(columns, cells, index);
         const key = nameKey(column.path, name, owner);
         const known = found.get(key) ?? { column, name, owner, rows: 0 };
