@@ -65,6 +65,36 @@ describe('the map', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('colours sites by employee, and says who comes and when', async () => {
+    const employee = await office.post('/employee', { firstName: 'Merle', lastName: 'Dierksen' });
+    const id = await createSite('Leuchtturm', 54.4, 7.9);
+    const assigned = await office.patch(`/sites/${id}`, {
+      assignedEmployeeId: employee.json().id,
+      attendingIntervals: [{ frequency: 'DAILY', interval: 1 }],
+    });
+    assert.equal(assigned.statusCode, 200, assigned.body);
+    const { page, complaints } = await office.enter(email);
+    await page.goto(`${office.origin}/map?lat=54.4&lng=7.9&zoom=8`);
+    const seen = page.getByRole('region', { name: 'Sichtbare Standorte' });
+    await seen.getByRole('link', { name: /Leuchtturm.*Merle Dierksen/ }).waitFor();
+    const names = seen.getByRole('list', { name: 'Farben der Mitarbeiter' }).getByRole('listitem');
+    assert.deepEqual(await names.allTextContents(), ['Merle Dierksen', 'mehrere oder niemand']);
+    const map = page.getByRole('application', { name: 'Karte' });
+    const position = await placeOn(map, page.url(), 54.4, 7.9);
+    const read = `(() => {
+      const map = document.querySelector('canvas');
+      const { data } = map.getContext('2d').getImageData(${position.x}, ${position.y}, 1, 1);
+      return [...data].join();
+    })()`;
+    await until('the mark has the first colour', async () => (await page.evaluate(read)) === '31,95,153,255');
+    await map.hover({ position });
+    await map.getByText('Merle Dierksen').waitFor();
+    await map.getByText(/^Nächster Besuch: (Mo|Di|Mi|Do|Fr|Sa|So)\., \d+\.\d+\.$/).waitFor();
+    assert.deepEqual(await findBarriers(page), []);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   test('names the sites of one house, which no zoom parts', async () => {
     await createSite('Erdgeschoss', 50.94, 6.96);
     const id = await createSite('Dachgarten', 50.94, 6.96);

@@ -1,6 +1,6 @@
 // The sites in a part of the map; those that lie close together come as one. Sites without a position of their own lie
 // in the middle of their postcode or town, and count as approximate.
-import type { MapCluster } from '../../../core/place/map-cluster.ts';
+import type { MapCluster, MapEmployee } from '../../../core/place/map-cluster.ts';
 import { findApproximatePosition, type PostalAddress } from '../../../core/place/postcodes.ts';
 import type { Database } from '../../database/database.ts';
 
@@ -19,6 +19,7 @@ interface NamedSite {
 
 interface AddressGroup extends PostalAddress {
   count: number;
+  employeeId: string | null;
 }
 
 const maxClusters = 2000;
@@ -31,6 +32,9 @@ const maxSitesOfPlace = 50;
 const apartZoom = 12;
 /** More sites than this are shown as numbers. */
 const maxNamed = 500;
+/** More than a map has colours for. */
+const maxEmployees = 50;
+const maxEmployeesLookedAt = 1000;
 /** Bounds the memory that a tenant with made-up addresses can take. */
 const maxAddressGroups = 10_000;
 
@@ -50,6 +54,28 @@ export async function findClusters(
     .slice(0, maxClusters);
 }
 
+/** Those who have sites, in an order that new ones do not change: each keeps its colour. */
+export async function findEmployees(database: Database, tenantId: string): Promise<MapEmployee[]> {
+  const { rows } = await database.queryInTenants<MapEmployee>([tenantId], {
+    text: `SELECT id, concat_ws(' ', first_name, last_name) AS name FROM (
+          SELECT id, first_name, last_name FROM employee WHERE tenant_id = $1 ORDER BY id LIMIT ${maxEmployeesLookedAt}) AS employee
+        WHERE EXISTS (SELECT FROM site WHERE tenant_id = $1 AND assigned_employee_id = employee.id)
+        ORDER BY id LIMIT ${maxEmployees}`,
+    values: [tenantId],
+  });
+  return rows;
+}
+
+/** Of a group of sites: the employee of all, or NULL. */
+const sharedEmployee = `CASE WHEN count(assigned_employee_id) = count(*)
+  AND min(assigned_employee_id::text) = max(assigned_employee_id::text) THEN min(assigned_employee_id::text) END`;
+
+/** The employee of all members, to be spread into what they become. */
+function employeeOf(members: readonly { employeeId?: string | null | undefined }[]): { employeeId?: string } {
+  const employeeId = members[0]?.employeeId;
+  return employeeId && members.every((one) => one.employeeId === employeeId) ? { employeeId } : {};
+}
+
 function cellDegreesOf({ zoom }: MapView): number {
   return (360 * cellPixels) / (256 * 2 ** zoom);
 }
@@ -58,8 +84,9 @@ async function findExact(database: Database, tenantId: string, view: MapView): P
   const { west, south, east, north } = view;
   // Names are read for the few sites that are shown by name, not for all that are counted.
   const { rows } = await database.queryInTenants([tenantId], {
-    text: `SELECT cell.lat, cell.lng, cell.count, named.sites FROM (
+    text: `SELECT cell.lat, cell.lng, cell.count, cell.employee_id AS "employeeId", named.sites FROM (
           SELECT avg(address_location_lat) AS lat, avg(address_location_lng) AS lng, count(*)::integer AS count,
+            ${sharedEmployee} AS employee_id,
             CASE WHEN count(*) <= ${maxSitesOfPlace}
               AND max(address_location_lat) - min(address_location_lat) < ${sameHouseDegrees}
               AND max(address_location_lng) - min(address_location_lng) < ${sameHouseDegrees}
@@ -76,8 +103,9 @@ async function findExact(database: Database, tenantId: string, view: MapView): P
         ORDER BY count DESC, lng, lat`,
     values: [tenantId, south, north, west, east, cellDegreesOf(view)],
   });
-  return rows.map(({ sites, ...cluster }) => ({
+  return rows.map(({ sites, employeeId, ...cluster }) => ({
     ...(cluster as MapCluster),
+    ...employeeOf([{ employeeId }]),
     ...(sites?.length === 1 ? sites[0] : sites && { sites }),
   }));
 }
@@ -98,11 +126,12 @@ async function findApproximate(database: Database, tenantId: string, view: MapVi
     ...members[0]!,
     count: members.reduce((sum, { count }) => sum + count, 0),
     addresses: members.map(keyOf),
+    shared: employeeOf(members),
   }));
   const sum = places.reduce((total, { count }) => total + count, 0);
   const names = sum <= maxNamed ? await findNames(database, tenantId, placed) : undefined;
-  const clusters = places.map(({ lat, lng, count, zipCode, addresses }): MapCluster => {
-    const place = { lat, lng, count, approximate: count };
+  const clusters = places.map(({ lat, lng, count, zipCode, addresses, shared }): MapCluster => {
+    const place = { lat, lng, count, approximate: count, ...shared };
     const sites = addresses.flatMap((address) => names?.get(address) ?? []);
     if (sites.length !== count || count > maxSitesOfPlace) return { ...place, zipCode };
     return count === 1 ? { ...place, ...sites[0]! } : { ...place, sites };
@@ -112,7 +141,9 @@ async function findApproximate(database: Database, tenantId: string, view: MapVi
 
 async function findAddressGroups(database: Database, tenantId: string): Promise<AddressGroup[]> {
   const { rows } = await database.queryInTenants<AddressGroup>([tenantId], {
-    text: `SELECT address_zip_code AS "zipCode", address_city AS city, count(*)::integer AS count FROM site
+    text: `SELECT address_zip_code AS "zipCode", address_city AS city, count(*)::integer AS count,
+        ${sharedEmployee} AS "employeeId"
+      FROM site
       WHERE tenant_id = $1 AND address_location_lat IS NULL AND address_location_lng IS NULL
       GROUP BY address_zip_code, address_city ORDER BY count DESC LIMIT ${maxAddressGroups}`,
     values: [tenantId],
@@ -171,6 +202,7 @@ function joinCells(clusters: readonly MapCluster[], view: MapView): MapCluster[]
       lng: sum((one) => one.lng * one.count) / count,
       count,
       ...(approximate > 0 && { approximate }),
+      ...employeeOf(members),
     };
   });
 }

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
 import { refuseUnknownParameters } from '../../http/conventions.ts';
-import { findClusters, type MapView } from './clusters.ts';
+import { findClusters, findEmployees, type MapView } from './clusters.ts';
 import { findPositions } from './positions.ts';
 import { listProposals, rejectProposal } from './proposals.ts';
 
@@ -34,6 +34,7 @@ export async function mapRoutes(app: FastifyInstance, { database, config }: MapO
 
   app.get('/map', { config: { isHeavyRead: true } }, async (request) => ({
     clusters: await findClusters(database, request.tenantId, readView(request)),
+    employees: await findEmployees(database, request.tenantId),
   }));
 
   app.get('/map/approximate-position', async (request) => {

@@ -66,6 +66,37 @@ test('sites of one postcode are named where they are few, and lead to the postco
   assert.deepEqual([many!.count, many!.zipCode, many!.sites], [54, '80331', undefined]);
 });
 
+test('sites of one employee name their employee, near and far', async () => {
+  const employees: string[] = [];
+  for (const lastName of ['Harms', 'Aydın']) {
+    const response = await service.post('/employee', { firstName: 'Jo', lastName });
+    assert.equal(response.statusCode, 201, response.body);
+    employees.push(response.json().id);
+  }
+  const [first, second] = employees;
+  const assign = async (id: string, assignedEmployeeId: string | null | undefined) => {
+    const response = await service.patch(`/sites/${id}`, { assignedEmployeeId });
+    assert.equal(response.statusCode, 200, response.body);
+  };
+  const exact = await createSite('Bad', { location: { lat: 52.1, lng: 11.6 } });
+  const other = await createSite('Dom', { location: { lat: 52.12, lng: 11.63 } });
+  const approximate = await createSite('Zoo', { zipCode: '39104', city: 'Magdeburg' });
+  const around = 'west=11&south=52&east=12&north=53';
+  const read = async (zoom: number) => (await readMap(`${around}&zoom=${zoom}`)).map((one) => one.employeeId);
+  assert.deepEqual(await read(4), [undefined], 'of nobody');
+  for (const id of [exact, other, approximate]) await assign(id, first);
+  assert.deepEqual(await read(4), [first], 'all of one');
+  assert.deepEqual(await read(16), [first, first, first]);
+  await assign(approximate, second);
+  assert.deepEqual(await read(4), [undefined], 'of two');
+  assert.deepEqual(new Set(await read(16)), new Set(employees));
+  await assign(approximate, null);
+  assert.deepEqual(await read(4), [undefined], 'one is of nobody');
+
+  const { employees: named } = (await person.call('GET', `/map?${around}&zoom=4`)).json();
+  assert.deepEqual(named, [{ id: first, name: 'Jo Harms' }], 'only those who have sites');
+});
+
 test('an address that no table knows has no place', async () => {
   const everywhere = 'west=-180&south=-90&east=180&north=90&zoom=3';
   const count = async () => (await readMap(everywhere)).reduce((sum, one) => sum + one.count, 0);

@@ -1,15 +1,22 @@
 // The sites in a part of the map; those that lie close together come as one from the service.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { MapCluster } from '../../../core/place/map-cluster.ts';
+import type { MapCluster, MapEmployee } from '../../../core/place/map-cluster.ts';
 import { call, queryString } from '../api/client.ts';
 import type { Bounds } from './view.ts';
+
+interface Seen {
+  clusters: MapCluster[];
+  employees: MapEmployee[];
+}
+
+export const nothingSeen: Seen = { clusters: [], employees: [] };
 
 export function clustersQuery(bounds: Bounds, zoom: number) {
   return queryOptions({
     queryKey: ['map', bounds, zoom],
     queryFn: async ({ signal }) => {
       const query = queryString({ ...bounds, zoom });
-      return (await call<{ clusters: MapCluster[] }>('GET', `/map${query}`, { signal })).clusters;
+      return await call<Seen>('GET', `/map${query}`, { signal });
     },
     placeholderData: keepPreviousData,
     staleTime: 60_000,

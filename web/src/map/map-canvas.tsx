@@ -5,12 +5,14 @@ import { lazy, type PointerEvent, Suspense, useCallback, useEffect, useRef, useS
 import { useTranslation } from 'react-i18next';
 import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { Icon } from '../icons.tsx';
-import { formatNumber } from '../texts/format.ts';
+import { formatDay, formatNumber } from '../texts/format.ts';
 import { type ChangeView, useGestures } from './gestures.ts';
 import classes from './map.module.css';
 import { mapSettingsQuery } from './map-settings.ts';
+import { nextDayQuery } from './next-day.ts';
 import { loadOutline } from './outline.ts';
 import { paintMap, radiusOf } from './painting.ts';
+import type { People } from './people.ts';
 import { loadPlaces, placesFrom } from './places.ts';
 import { fromPixels, type Position, type Size, scaleOf, toPixels, type View, zoomView } from './view.ts';
 
@@ -24,6 +26,7 @@ interface MapCanvasProps {
   onSize: (size: Size) => void;
   size: Size;
   clusters: readonly MapCluster[];
+  people?: People;
   onCluster?: (cluster: MapCluster) => void;
   marker?: Position;
   /** Stops of a day in their order. */
@@ -33,7 +36,7 @@ interface MapCanvasProps {
 }
 
 export function MapCanvas(props: MapCanvasProps) {
-  const { label, view, onView, onSize, size, clusters, onCluster, marker, route, onPlace } = props;
+  const { label, view, onView, onSize, size, clusters, people, onCluster, marker, route, onPlace } = props;
   const { t } = useTranslation();
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -71,13 +74,26 @@ export function MapCanvas(props: MapCanvasProps) {
   useEffect(() => {
     if (!canvas.current || size.width === 0) return;
     paintMap(canvas.current, view, size, {
-      outlines: showsOutlines ? { countries: outline.data ?? [], places: places.data } : undefined,
+      outlines: showsOutlines ? { outline: outline.data, places: places.data } : undefined,
       clusters,
+      colourNames: people?.colourNames,
       active: shownActive,
       marker,
       route,
     });
-  }, [view, size, showsOutlines, outline.data, places.data, clusters, shownActive, marker, route, scheme]);
+  }, [
+    view,
+    size,
+    showsOutlines,
+    outline.data,
+    places.data,
+    clusters,
+    people,
+    shownActive,
+    marker,
+    route,
+    scheme,
+  ]);
 
   function find(left: number, top: number): MapCluster | undefined {
     return clusters.find((cluster) => {
@@ -131,7 +147,7 @@ export function MapCanvas(props: MapCanvasProps) {
         )}
         <canvas ref={canvas} className={classes.canvas} />
         {onPlace && <span className={classes.cross} aria-hidden="true" />}
-        {shownActive && <Hint cluster={shownActive} view={view} size={size} />}
+        {shownActive && <Hint cluster={shownActive} people={people} view={view} size={size} />}
       </div>
       {(outline.error || areTilesAway) && (
         <Alert className={classes.note} color="yellow" icon={<Icon name="warning" />}>
@@ -168,12 +184,38 @@ function ScaleBar({ view }: { view: View }) {
   );
 }
 
-function Hint({ cluster, view, size }: { cluster: MapCluster; view: View; size: Size }) {
+/** Three lines and a mark, in pixels. */
+const highestHint = 100;
+
+interface HintProps {
+  cluster: MapCluster;
+  people: People | undefined;
+  view: View;
+  size: Size;
+}
+
+function Hint({ cluster, people, view, size }: HintProps) {
   const { t } = useTranslation();
+  const { data: nextDay } = useQuery(nextDayQuery(cluster.id));
   const { left, top } = toPixels(view, size, cluster);
+  const employee = cluster.employeeId && people?.names.get(cluster.employeeId);
+  const isBelow = top < highestHint;
   return (
-    <span className={classes.hint} style={{ left, top: top - radiusOf(cluster) - 8 }} aria-hidden="true">
+    <span
+      className={classes.hint}
+      data-below={isBelow || undefined}
+      style={{ left, top: top + (radiusOf(cluster) + 8) * (isBelow ? 1 : -1) }}
+      aria-hidden="true"
+    >
       {cluster.name ?? t('map.count', { count: cluster.count, formatted: formatNumber(cluster.count) })}
+      {employee && <small>{employee}</small>}
+      {nextDay && (
+        <small>
+          {t('map.nextVisit', {
+            day: formatDay(nextDay, { weekday: 'short', day: 'numeric', month: 'numeric' }),
+          })}
+        </small>
+      )}
     </span>
   );
 }

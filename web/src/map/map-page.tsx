@@ -3,7 +3,7 @@ import { Button, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { todayIn } from '../../../core/calendar/calendar-days.ts';
 import type { MapCluster } from '../../../core/place/map-cluster.ts';
@@ -13,12 +13,13 @@ import { AnchorLink, ButtonLink, toSearch } from '../frame/links.tsx';
 import { PageHead } from '../frame/page-head.tsx';
 import { Icon } from '../icons.tsx';
 import { formatNumber } from '../texts/format.ts';
-import { allClustersQuery, clustersQuery } from './clusters.ts';
+import { allClustersQuery, clustersQuery, nothingSeen } from './clusters.ts';
 import type { RouteChoice } from './day-route.tsx';
 import type { ChangeView } from './gestures.ts';
 import classes from './map.module.css';
 import { MapCanvas } from './map-canvas.tsx';
 import { mapSettingsQuery } from './map-settings.ts';
+import { toPeople } from './people.ts';
 import { SeenList } from './seen-list.tsx';
 import { useView } from './use-view.ts';
 import {
@@ -48,14 +49,15 @@ export function MapPage() {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const isPlaced = useRef(given !== undefined);
   const all = useQuery(allClustersQuery);
-  const total = all.data?.reduce((sum, { count }) => sum + count, 0);
+  const total = all.data?.clusters.reduce((sum, { count }) => sum + count, 0);
   const settings = useQuery(mapSettingsQuery);
-  const approximate = all.data?.reduce((sum, cluster) => sum + (cluster.approximate ?? 0), 0) ?? 0;
+  const approximate = all.data?.clusters.reduce((sum, cluster) => sum + (cluster.approximate ?? 0), 0) ?? 0;
   const seen = useQuery({
     ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
     enabled: size.width > 0 && isPlaced.current,
   });
-  const clusters = seen.data ?? noClusters;
+  const { clusters, employees } = seen.data ?? nothingSeen;
+  const people = useMemo(() => toPeople(employees), [employees]);
   const [route, setRoute] = useState<readonly Position[]>(noRoute);
   const [choice, setChoice] = useState<RouteChoice | undefined>(
     employeeId || day ? { employeeId, day } : undefined,
@@ -82,7 +84,7 @@ export function MapPage() {
   useEffect(() => {
     if (isPlaced.current || !all.data || size.width === 0) return;
     isPlaced.current = true;
-    change(() => (all.data.length > 0 ? fitView(all.data, size) : germany));
+    change(() => (all.data.clusters.length > 0 ? fitView(all.data.clusters, size) : germany));
   }, [all.data, size, change]);
   useViewInAddress(isPlaced, settled, choice);
   const open = useOpening(flyTo, setHouse);
@@ -94,7 +96,7 @@ export function MapPage() {
         text={countText(total, approximate, t)}
         actions={
           // Show it while the sites load: nothing moves when they arrive.
-          all.data?.length !== 0 && (
+          all.data?.clusters.length !== 0 && (
             <>
               <Button
                 variant="default"
@@ -102,7 +104,10 @@ export function MapPage() {
               >
                 {t(choice ? 'map.routeClose' : 'map.route')}
               </Button>
-              <Button variant="default" onClick={() => all.data && flyTo(() => fitView(all.data, size))}>
+              <Button
+                variant="default"
+                onClick={() => all.data && flyTo(() => fitView(all.data.clusters, size))}
+              >
                 {t('map.all')}
               </Button>
             </>
@@ -121,6 +126,7 @@ export function MapPage() {
             size={size}
             onSize={setSize}
             clusters={clusters}
+            people={people}
             onCluster={open}
             marker={shown}
             route={route}
@@ -133,7 +139,7 @@ export function MapPage() {
               <DayRoute {...choice} onChange={setChoice} onRoute={showRoute} />
             </Suspense>
           )}
-          <SeenList clusters={clusters} isEmpty={total === 0} onOpen={open} />
+          <SeenList clusters={clusters} people={people} isEmpty={total === 0} onOpen={open} />
         </div>
       </div>
       {house && <HouseDialog house={house} onClose={() => setHouse(undefined)} />}
@@ -235,5 +241,3 @@ const DayRoute = lazy(async () => ({ default: (await import('./day-route.tsx')).
 const proposalZoom = 15;
 const routeZoom = 14;
 const noRoute: readonly Position[] = [];
-
-const noClusters: MapCluster[] = [];

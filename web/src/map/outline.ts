@@ -1,5 +1,6 @@
-// The countries of the world as shapes, decoded from TopoJSON and projected once. Moving the map only moves them.
+// The countries of the world, rivers and lakes as shapes, projected once. Moving the map only moves them.
 import worldUrl from 'world-atlas/countries-50m.json?url';
+import watersUrl from '../../../reference/waters.json?url';
 import europeUrl from '../../generated/europe.json?url';
 import { isInEurope } from './europe.ts';
 import { type Position, toPosition, toWorld } from './view.ts';
@@ -10,7 +11,13 @@ interface Topology {
   transform: { scale: [number, number]; translate: [number, number] };
 }
 
-export interface Country {
+/** Lines from point to point in hundredths of a degree, longitude first, each relative to the one before. */
+interface Waters {
+  rivers: number[][];
+  lakes: number[][][];
+}
+
+export interface Shape {
   path: Path2D;
   left: number;
   top: number;
@@ -18,33 +25,63 @@ export interface Country {
   bottom: number;
 }
 
+export interface Outline {
+  countries: readonly Shape[];
+  lakes: readonly Shape[];
+  rivers: readonly Shape[];
+}
+
 /** Shapes are relative to this place, since graphics calculate with few digits, and most customers are near it. */
 export const origin = toWorld({ lat: 51, lng: 10 });
 
-let countries: Promise<Country[]> | undefined;
+let outline: Promise<Outline> | undefined;
 
-/** Loads both files together. A failure is not remembered. */
-export function loadOutline(): Promise<Country[]> {
-  countries ??= Promise.all([loadTopology(worldUrl), loadTopology(europeUrl)])
-    .then(([world, europe]) => {
+/** Loads the files together. A failure is not remembered. */
+export function loadOutline(): Promise<Outline> {
+  outline ??= Promise.all([
+    loadFile<Topology>(worldUrl),
+    loadFile<Topology>(europeUrl),
+    loadFile<Waters>(watersUrl),
+  ])
+    .then(([world, europe, { lakes, rivers }]) => {
       const near = new Set(europe.objects.countries.geometries.map(({ id }) => id));
-      return [
-        // Overseas parts of European countries come with the world.
-        ...toCountries(world, (id, isNear) => !near.has(id) || !isNear),
-        ...toCountries(europe, () => true),
-      ];
+      return {
+        countries: [
+          // Overseas parts of European countries come with the world.
+          ...toCountries(world, (id, isNear) => !near.has(id) || !isNear),
+          ...toCountries(europe, () => true),
+        ],
+        lakes: lakes.map((rings) => toShape(rings.map(pointsOf), true)),
+        rivers: rivers.map((line) => toShape([pointsOf(line)], false)),
+      };
     })
     .catch((error) => {
-      countries = undefined;
+      outline = undefined;
       throw error;
     });
-  return countries;
+  return outline;
 }
 
-async function loadTopology(url: string): Promise<Topology> {
+async function loadFile<Content>(url: string): Promise<Content> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return response.json();
+}
+
+function pointsOf(line: readonly number[]): Point[] {
+  const points: Point[] = [];
+  let [lng, lat] = [0, 0];
+  for (let index = 0; index < line.length; index += 2) {
+    lng += line[index]! / 100;
+    lat += line[index + 1]! / 100;
+    points.push(fromOrigin({ lat, lng }));
+  }
+  return points;
+}
+
+function fromOrigin(position: Position): Point {
+  const { x, y } = toWorld(position);
+  return [x - origin.x, y - origin.y];
 }
 
 /** It goes around the pole, which this projection does not show. */
@@ -55,15 +92,14 @@ type Point = readonly [x: number, y: number];
 function toCountries(
   { objects, arcs, transform }: Topology,
   isWanted: (id: string | undefined, isNear: boolean) => boolean,
-): Country[] {
+): Shape[] {
   const { scale, translate } = transform;
   const decoded = arcs.map((arc) => {
     let [x, y] = [0, 0];
     return arc.map(([dx, dy]): Point => {
       x += dx;
       y += dy;
-      const world = toWorld({ lat: y * scale[1] + translate[1], lng: x * scale[0] + translate[0] });
-      return [world.x - origin.x, world.y - origin.y];
+      return fromOrigin({ lat: y * scale[1] + translate[1], lng: x * scale[0] + translate[0] });
     });
   });
   const ringOf = (numbers: readonly number[]) =>
@@ -77,7 +113,7 @@ function toCountries(
   return objects.countries.geometries.flatMap(({ type, id, arcs: numbers }) => {
     const polygons = (type === 'Polygon' ? [numbers] : numbers) as number[][][];
     return polygons
-      .map((polygon) => toCountry(polygon.map(ringOf)))
+      .map((polygon) => toShape(polygon.map(ringOf), true))
       .filter((country) => id !== antarctica && isWanted(id, isInEurope(cornersOf(country))));
   });
 }
@@ -92,21 +128,21 @@ function unwrap(ring: readonly Point[]): Point[] {
   });
 }
 
-function cornersOf({ left, top, right, bottom }: Country): Position[] {
+function cornersOf({ left, top, right, bottom }: Shape): Position[] {
   return [
     toPosition({ x: left + origin.x, y: top + origin.y }),
     toPosition({ x: right + origin.x, y: bottom + origin.y }),
   ];
 }
 
-function toCountry(rings: readonly (readonly Point[])[]): Country {
+function toShape(rings: readonly (readonly Point[])[], isClosed: boolean): Shape {
   const path = new Path2D();
   for (const ring of rings) {
     ring.forEach(([x, y], index) => {
       if (index === 0) path.moveTo(x, y);
       else path.lineTo(x, y);
     });
-    path.closePath();
+    if (isClosed) path.closePath();
   }
   const outer = rings[0]!;
   const box = { left: 1, top: 1, right: -1, bottom: -1 };

@@ -1,16 +1,18 @@
-// Draws the map: countries, names of towns, the sites, and the route of a day.
+// Draws the map: countries, waters, names of towns, the sites, and the route of a day.
 
 import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { type Label, type Mark, placeLabels } from './labels.ts';
-import { type Country, origin } from './outline.ts';
+import { type Outline, origin, type Shape } from './outline.ts';
 import type { Places } from './places.ts';
 import { type Position, type Size, toPixels, type View, worldPixels } from './view.ts';
 
 export interface Picture {
   /** Undefined where tiles lie beneath. */
-  outlines?: { countries: readonly Country[]; places: Places | undefined };
+  outlines?: { outline: Outline | undefined; places: Places | undefined };
   clusters: readonly MapCluster[];
+  /** Names the style sheet's colour of each employee. */
+  colourNames?: ReadonlyMap<string, string>;
   /** The cluster under the pointer. */
   active?: MapCluster;
   /** A position that is being chosen. */
@@ -19,10 +21,13 @@ export interface Picture {
   route?: readonly Position[];
 }
 
-type Colours = Record<'water' | 'land' | 'border' | 'label' | 'halo' | 'leaf' | 'active' | 'ink', string>;
+type Colours = Record<'water' | 'land' | 'border' | 'label' | 'halo' | 'leaf' | 'active' | 'ink', string> & {
+  /** By employee. */
+  people: ReadonlyMap<string, string>;
+};
 
 /** The theme's colours, as the style sheet has them for the map. */
-function readColours(canvas: HTMLCanvasElement): Colours {
+function readColours(canvas: HTMLCanvasElement, colourNames: ReadonlyMap<string, string>): Colours {
   const style = getComputedStyle(canvas);
   const read = (name: string) => style.getPropertyValue(`--map-${name}`).trim();
   return {
@@ -34,6 +39,7 @@ function readColours(canvas: HTMLCanvasElement): Colours {
     leaf: read('leaf'),
     active: read('active'),
     ink: read('ink'),
+    people: new Map([...colourNames].map(([id, name]) => [id, style.getPropertyValue(name).trim()] as const)),
   };
 }
 
@@ -44,13 +50,14 @@ export function paintMap(canvas: HTMLCanvasElement, view: View, size: Size, pict
   const [width, height] = [Math.round(size.width * density), Math.round(size.height * density)];
   if (canvas.width !== width) canvas.width = width;
   if (canvas.height !== height) canvas.height = height;
-  const colours = readColours(canvas);
+  const colours = readColours(canvas, picture.colourNames ?? new Map());
   context.setTransform(density, 0, 0, density, 0, 0);
   context.clearRect(0, 0, size.width, size.height);
   if (picture.outlines) {
     context.fillStyle = colours.water;
     context.fillRect(0, 0, size.width, size.height);
-    paintCountries(context, view, size, picture.outlines.countries, colours, density);
+    if (picture.outlines.outline)
+      paintOutline(context, view, size, picture.outlines.outline, colours, density);
     context.setTransform(density, 0, 0, density, 0, 0);
     fadeCoast(context, view, size, colours);
     context.font = labelFont;
@@ -91,11 +98,11 @@ function fadeCoast(context: CanvasRenderingContext2D, { zoom }: View, size: Size
   context.globalAlpha = 1;
 }
 
-function paintCountries(
+function paintOutline(
   context: CanvasRenderingContext2D,
   view: View,
   size: Size,
-  countries: readonly Country[],
+  { countries, lakes, rivers }: Outline,
   colours: Colours,
   density: number,
 ): void {
@@ -114,14 +121,20 @@ function paintCountries(
   context.strokeStyle = colours.border;
   context.lineWidth = 1 / scale;
   context.lineJoin = 'round';
-  for (const { path, left, top, right, bottom } of countries) {
-    const isSeen =
-      right > x - halfWidth && left < x + halfWidth && bottom > y - halfHeight && top < y + halfHeight;
-    // Skip shapes smaller than a pixel.
-    if (!isSeen || Math.max(right - left, bottom - top) * scale < 1) continue;
+  const isSeen = ({ left, top, right, bottom }: Shape) =>
+    right > x - halfWidth && left < x + halfWidth && bottom > y - halfHeight && top < y + halfHeight;
+  /** Skip shapes smaller than a pixel. */
+  const isDrawn = (shape: Shape) =>
+    isSeen(shape) && Math.max(shape.right - shape.left, shape.bottom - shape.top) * scale >= 1;
+  for (const { path } of countries.filter(isDrawn)) {
     context.fill(path, 'evenodd');
     context.stroke(path);
   }
+  context.fillStyle = colours.water;
+  context.strokeStyle = colours.water;
+  context.lineWidth = Math.min(Math.max(view.zoom - 4, 0.75), 3) / scale;
+  for (const { path } of lakes.filter(isDrawn)) context.fill(path, 'evenodd');
+  for (const { path } of rivers.filter(isDrawn)) context.stroke(path);
 }
 
 function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[], colours: Colours): void {
@@ -162,7 +175,8 @@ function paintCluster(
   if (left < -radius || top < -radius || left > size.width + radius || top > size.height + radius) return;
   context.beginPath();
   context.arc(left, top, radius, 0, 2 * Math.PI);
-  const colour = isActive ? colours.active : colours.leaf;
+  const own = cluster.employeeId === undefined ? undefined : colours.people.get(cluster.employeeId);
+  const colour = isActive ? colours.active : (own ?? colours.leaf);
   const isApproximate = cluster.approximate === cluster.count;
   context.fillStyle = isApproximate ? colours.halo : colour;
   context.fill();

@@ -7,7 +7,7 @@ import { Dialog } from '../dialogs/dialog.tsx';
 import { formatNumber } from '../texts/format.ts';
 import { type Address, approximatePositionQuery } from './approximate-position.ts';
 import { cityNamed } from './cities.ts';
-import { clustersQuery } from './clusters.ts';
+import { clustersQuery, nothingSeen } from './clusters.ts';
 import type { ChangeView } from './gestures.ts';
 import classes from './map.module.css';
 import { MapCanvas } from './map-canvas.tsx';
@@ -47,7 +47,7 @@ export function PositionPicker({ position, address, onChoose, onClose }: Positio
     if (approximate && !hasMoved.current) change(() => ({ ...toWorld(approximate), zoom: nearZoom }));
   }, [approximate, change]);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  const { data: clusters = [] } = useQuery({
+  const { data: seen = nothingSeen } = useQuery({
     ...clustersQuery(boundsOf(settled, size), Math.floor(settled.zoom)),
     enabled: size.width > 0,
   });
@@ -67,7 +67,7 @@ export function PositionPicker({ position, address, onChoose, onClose }: Positio
             onView={move}
             size={size}
             onSize={setSize}
-            clusters={clusters}
+            clusters={seen.clusters}
             marker={chosen}
             onPlace={setChosen}
           />

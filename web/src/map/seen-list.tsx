@@ -1,6 +1,6 @@
 // The sites of the map as a list, for the keyboard and for screen readers.
 import { Text } from '@mantine/core';
-import { memo } from 'react';
+import { type CSSProperties, memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { MapCluster } from '../../../core/place/map-cluster.ts';
 import { AnchorLink } from '../frame/links.tsx';
@@ -9,17 +9,19 @@ import { formatNumber } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { nearestCity } from './cities.ts';
 import classes from './map.module.css';
+import type { People } from './people.ts';
 
 const shownEntries = 100;
 
 interface SeenListProps {
   clusters: readonly MapCluster[];
+  people: People;
   isEmpty: boolean;
   onOpen: (cluster: MapCluster) => void;
 }
 
 /** `memo` keeps the list from rendering with each step that the map moves. */
-export const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: SeenListProps) {
+export const SeenList = memo(function SeenList({ clusters, people, isEmpty, onOpen }: SeenListProps) {
   const { t } = useTranslation();
   const count = clusters.reduce((sum, cluster) => sum + cluster.count, 0);
   return (
@@ -35,10 +37,11 @@ export const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: Se
           {t('map.seenNone')}
         </Text>
       )}
+      <Legend clusters={clusters} people={people} />
       <ul className={classes.list}>
         {clusters.slice(0, shownEntries).map((cluster) => (
           <li key={cluster.id ?? `${cluster.lat} ${cluster.lng}`}>
-            <Entry cluster={cluster} onOpen={onOpen} />
+            <Entry cluster={cluster} people={people} onOpen={onOpen} />
           </li>
         ))}
       </ul>
@@ -54,7 +57,29 @@ export const SeenList = memo(function SeenList({ clusters, isEmpty, onOpen }: Se
   );
 });
 
-function Entry({ cluster, onOpen }: { cluster: MapCluster; onOpen: (cluster: MapCluster) => void }) {
+/** Colours alone tell nobody anything: their names are here, and at each entry. */
+function Legend({ clusters, people }: Pick<SeenListProps, 'clusters' | 'people'>) {
+  const { t } = useTranslation();
+  const seen = new Set(clusters.map(({ employeeId }) => employeeId));
+  const shown = [...people.names].filter(([id]) => seen.has(id));
+  if (shown.length === 0) return null;
+  return (
+    <ul className={classes.legend} aria-label={t('map.employees')}>
+      {shown.map(([id, name]) => (
+        <li key={id} style={{ '--dot': `var(${people.colourNames.get(id)})` } as CSSProperties}>
+          {name}
+        </li>
+      ))}
+      <li style={{ '--dot': 'var(--map-leaf)' } as CSSProperties}>{t('map.severalOrNobody')}</li>
+    </ul>
+  );
+}
+
+interface EntryProps extends Pick<SeenListProps, 'people' | 'onOpen'> {
+  cluster: MapCluster;
+}
+
+function Entry({ cluster, people, onOpen }: EntryProps) {
   const { t } = useTranslation();
   const city = nearestCity(cluster)?.name[currentLanguage()];
   const approximate =
@@ -62,7 +87,8 @@ function Entry({ cluster, onOpen }: { cluster: MapCluster; onOpen: (cluster: Map
     (cluster.approximate === cluster.count
       ? t('map.approximate')
       : t('map.ofThemApproximate', { formatted: formatNumber(cluster.approximate) }));
-  const near = [city && t('map.near', { city }), approximate].filter(Boolean).join(', ');
+  const employee = cluster.employeeId && people.names.get(cluster.employeeId);
+  const near = [city && t('map.near', { city }), approximate, employee].filter(Boolean).join(', ');
   if (cluster.id)
     return (
       <AnchorLink to={`/data/sites/${cluster.id}`} className={classes.entry} c="var(--stamm-ink)">
