@@ -1,5 +1,5 @@
-// The outline of Europe for the map, detailed enough for one country. It is cut from Natural Earth (public domain), which
-// is four times as large. Written where the app finds it, whenever the app is built.
+// The outline of Europe for the map, detailed enough for one country, with rivers and lakes. It is cut from Natural Earth
+// (public domain), which is four times as large. Written where the app finds it, whenever the app is built.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -27,6 +27,11 @@ export function writeEurope(): void {
   const source = createRequire(import.meta.url).resolve('world-atlas/countries-10m.json');
   const world: Topology = JSON.parse(readFileSync(source, 'utf8'));
   writeGenerated('europe.json', cutEurope(world));
+}
+
+export function writeWaters(): void {
+  const source = path.join(import.meta.dirname, '../reference/waters.json');
+  writeGenerated('waters.json', JSON.parse(readFileSync(source, 'utf8')));
 }
 
 /** Several builds may run together, and each must find a whole file. */

@@ -1,10 +1,11 @@
 import { defineConfig } from 'vite';
 import { collectWorkerPackages, thirdPartyNotices } from './notices.ts';
 import { offlineShell } from './offline.ts';
-import { writeEurope } from './outline.ts';
+import { writeEurope, writeWaters } from './outline.ts';
 import { writePlaces } from './places.ts';
 
 writeEurope();
+writeWaters();
 writePlaces();
 
 export default defineConfig({
@@ -32,7 +33,7 @@ export default defineConfig({
             // A group takes along what its files import: first the calendar that every page needs.
             {
               name: 'calendar-rules',
-              test: /core\/(calendar\/(calendar-days|opening-hours|visits)|definition\/shape|pace)\.ts/,
+              test: /core\/(calendar\/(calendar-days|opening-hours|visits|visit-status)|definition\/shape|pace)\.ts/,
               priority: 4,
             },
             {

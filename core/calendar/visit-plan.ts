@@ -19,14 +19,12 @@ import {
   type VisitWindow,
 } from './open-windows.ts';
 import { type MovableDays, Moves } from './visit-moves.ts';
+import { takesPlace, type VisitStatus } from './visit-status.ts';
 import { type AttendingInterval, type Rule, readIntervals } from './visits.ts';
 
 /** The business's rule for visits on public holidays. */
 export const holidayRules = ['MOVE', 'SKIP', 'KEEP'] as const;
 export type HolidayRule = (typeof holidayRules)[number];
-
-export const visitStatuses = ['PLANNED', 'MOVED', 'SKIPPED', 'APPOINTMENT', 'CANCELLED'] as const;
-export type VisitStatus = (typeof visitStatuses)[number];
 
 export const visitReasons = ['HOLIDAY', 'CLOSED'] as const;
 export type VisitReason = (typeof visitReasons)[number];
@@ -36,11 +34,6 @@ export const visitConflicts = [
   ...(['outside_hours', 'double_booked', 'too_much_for_the_day'] as const),
 ];
 export type VisitConflict = (typeof visitConflicts)[number];
-
-/** Whether somebody comes. */
-export function takesPlace(status: VisitStatus): boolean {
-  return status !== 'SKIPPED' && status !== 'CANCELLED';
-}
 
 export interface VisitSite {
   /** Items as they are stored. The plan ignores items of another shape. */

@@ -3,7 +3,7 @@
 import { toDayNumber } from '../../../core/calendar/calendar-days.ts';
 import { type DayConflict, findDayConflicts, type LoadedVisit } from '../../../core/calendar/day-load.ts';
 import { toMinutes } from '../../../core/calendar/open-windows.ts';
-import { takesPlace } from '../../../core/calendar/visit-plan.ts';
+import { takesPlace } from '../../../core/calendar/visit-status.ts';
 import type { Pace, Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import { isOverloaded } from '../../database/errors.ts';

@@ -1,6 +1,7 @@
 // What GET /visits declares.
 import { appointmentStatuses } from '../../../core/calendar/appointments.ts';
-import { visitConflicts, visitReasons, visitStatuses } from '../../../core/calendar/visit-plan.ts';
+import { visitConflicts, visitReasons } from '../../../core/calendar/visit-plan.ts';
+import { visitStatuses } from '../../../core/calendar/visit-status.ts';
 import { externalIdSchema, type JsonSchema } from '../../engine/definition/fields.ts';
 import { answer, errorResponses } from '../../engine/openapi/answers.ts';
 import { exampleId } from '../../engine/openapi/examples.ts';

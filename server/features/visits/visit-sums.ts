@@ -1,7 +1,7 @@
 // How many visits each employee has on each day, and how long they take: the sums of the board.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromDayNumber } from '../../../core/calendar/calendar-days.ts';
-import { takesPlace } from '../../../core/calendar/visit-plan.ts';
+import { takesPlace } from '../../../core/calendar/visit-status.ts';
 import type { Steps } from '../../../core/pace.ts';
 import type { Database } from '../../database/database.ts';
 import { isOverloaded } from '../../database/errors.ts';

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { takesPlace, type VisitStatus } from '../../../core/calendar/visit-plan.ts';
+import { takesPlace, type VisitStatus } from '../../../core/calendar/visit-status.ts';
 import { distanceInKm, orderByNearest } from '../../../core/place/route.ts';
 import { call, queryString } from '../api/client.ts';
 import { ReferencePicker } from '../forms/reference-picker.tsx';

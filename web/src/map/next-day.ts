@@ -1,7 +1,7 @@
 // The day of a site's next visit.
 import { queryOptions } from '@tanstack/react-query';
 import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
-import { takesPlace, type VisitStatus } from '../../../core/calendar/visit-plan.ts';
+import { takesPlace, type VisitStatus } from '../../../core/calendar/visit-status.ts';
 import { call, queryString } from '../api/client.ts';
 
 const lookAheadDays = 90;

@@ -1,7 +1,7 @@
 // The countries of the world, rivers and lakes as shapes, projected once. Moving the map only moves them.
 import worldUrl from 'world-atlas/countries-50m.json?url';
-import watersUrl from '../../../reference/waters.json?url';
 import europeUrl from '../../generated/europe.json?url';
+import watersUrl from '../../generated/waters.json?url';
 import { isInEurope } from './europe.ts';
 import { type Position, toPosition, toWorld } from './view.ts';
 

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { fromDayNumber, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
-import { takesPlace } from '../../../core/calendar/visit-plan.ts';
+import { takesPlace } from '../../../core/calendar/visit-status.ts';
 import { Card } from '../frame/card.tsx';
 import { FailureNote } from '../frame/failure.tsx';
 import { AnchorLink, ButtonLink } from '../frame/links.tsx';

@@ -1,5 +1,5 @@
 // Visits of some days by employee or by place, and how much work they are.
-import { takesPlace } from '../../../core/calendar/visit-plan.ts';
+import { takesPlace } from '../../../core/calendar/visit-status.ts';
 import type { Visit } from './visits-query.ts';
 
 export type Grouping = 'employee' | 'place';
