@@ -195,7 +195,7 @@ test('nothing of another business is read or changed through a session, on any r
     assert.deepEqual((await stranger.call('GET', path)).json().data, [], path);
   }
   const map = await stranger.call('GET', '/map?west=-180&south=-90&east=180&north=90&zoom=1');
-  assert.deepEqual(map.json(), { clusters: [] });
+  assert.deepEqual(map.json(), { clusters: [], employees: [] });
   assert.equal(
     (await verwaltung.call('GET', `/changes?after=${before}`)).json().data.length,
     0,

@@ -110,7 +110,9 @@ test('a change that waits for its row and then for the journal fails in time and
   const answer = await changing;
   const secondWaitMs = watch();
   await journal.release();
-  assertOverloaded(answer);
+  // On a slow machine the deadline comes before PostgreSQL has said that it ended the statement: then nobody knows.
+  assert.equal(answer.statusCode, 500, answer.body);
+  assert.ok(['overloaded', 'outcome_unknown'].includes(answer.json().code), answer.body);
   assert.ok(secondWaitMs < longestSecondWaitMs, `the second wait took ${Math.round(secondWaitMs)} ms`);
   assert.equal((await service.get(`/customers/${id}`)).json().comment, 'before');
   assert.equal((await service.patch(`/customers/${id}`, { comment: 'after' })).statusCode, 200);
