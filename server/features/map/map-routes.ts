@@ -32,10 +32,13 @@ export async function mapRoutes(app: FastifyInstance, { database, config }: MapO
     };
   });
 
-  app.get('/map', { config: { isHeavyRead: true } }, async (request) => ({
-    clusters: await findClusters(database, request.tenantId, readView(request)),
-    employees: await findEmployees(database, request.tenantId),
-  }));
+  app.get('/map', { config: { isHeavyRead: true } }, async (request) => {
+    const [clusters, employees] = await Promise.all([
+      findClusters(database, request.tenantId, readView(request)),
+      findEmployees(database, request.tenantId),
+    ]);
+    return { clusters, employees };
+  });
 
   app.get('/map/approximate-position', async (request) => {
     refuseUnknownParameters(request, ['zipCode', 'city']);

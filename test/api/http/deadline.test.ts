@@ -8,7 +8,8 @@ import { createPerson, routesBelow } from '../../helpers/office.ts';
 import { createTestDatabase, startService, type TestService } from '../../helpers/service.ts';
 import { startWatch } from '../../helpers/waiting.ts';
 
-const deadlineMs = 5000;
+/** PostgreSQL ends a statement after 0.95 of it: a slow machine must have sent the statement within the rest. */
+const deadlineMs = 10_000;
 /** Between the half that is left of a deadline and a deadline of its own. `startWatch` deducts the machine's delays. */
 const longestSecondWaitMs = 0.75 * deadlineMs;
 const connection = await createTestDatabase();
@@ -95,7 +96,9 @@ function queryOf(path: string): string {
 }
 
 test('a change that waits for its row and then for the journal fails in time and stores nothing', async () => {
-  const id = await service.createCustomer({ comment: 'before' });
+  const id = await service.createCustomer({ comment: 'first' });
+  // The first change of a process compiles code and prepares statements.
+  assert.equal((await service.patch(`/customers/${id}`, { comment: 'before' })).statusCode, 200);
   const row = await holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
     service.tenant.tenantId,
     id,
@@ -110,9 +113,7 @@ test('a change that waits for its row and then for the journal fails in time and
   const answer = await changing;
   const secondWaitMs = watch();
   await journal.release();
-  // On a slow machine the deadline comes before PostgreSQL has said that it ended the statement: then nobody knows.
-  assert.equal(answer.statusCode, 500, answer.body);
-  assert.ok(['overloaded', 'outcome_unknown'].includes(answer.json().code), answer.body);
+  assertOverloaded(answer);
   assert.ok(secondWaitMs < longestSecondWaitMs, `the second wait took ${Math.round(secondWaitMs)} ms`);
   assert.equal((await service.get(`/customers/${id}`)).json().comment, 'before');
   assert.equal((await service.patch(`/customers/${id}`, { comment: 'after' })).statusCode, 200);

@@ -229,8 +229,16 @@ test('a large cascade is deleted by about as many statements as a small one, and
     const lines = Array.from({ length: plants }, (_, index) => JSON.stringify(plant(index)));
     assert.equal((await sendImport(target, [lines.join('\n')])).summary.created, plants);
     const path = `/customers/${customerId}`;
+    const dryRun = await countStatements(() => service.delete(`${path}?cascade=true&dryRun=true`));
+    assert.equal(dryRun.result.json().deleted[0].ids.length, plants);
+    assert.deepEqual(
+      dryRun.texts.filter((text) => /\bdelete from\b/i.test(text)),
+      [],
+      'decided, not written',
+    );
     const deletion = await countStatements(() => service.delete(`${path}?cascade=true`));
     const restoration = await countStatements(() => service.post(`${path}/restore`, {}));
+    assert.ok(deletion.texts.some((text) => /\bdelete from\b/i.test(text)));
     assert.equal(restoration.result.json().restored.at(-1).ids.length, plants);
     return [deletion.statements, restoration.statements];
   };

@@ -12,22 +12,28 @@ import type { Sum } from './board-data.ts';
 
 const usualDayInMinutes = 480;
 
-export function useSumText() {
+function useSumParts() {
   const { t } = useTranslation();
-  return ({ visits, minutes }: Sum) =>
-    [
-      t('visits.count', { count: visits }),
+  return ({ visits, minutes }: Sum) => ({
+    count: t('visits.count', { count: visits }),
+    hours:
       minutes > 0 && t('visits.hours', { hours: formatNumber(minutes / 60, { maximumFractionDigits: 1 }) }),
-    ]
-      .filter(Boolean)
-      .join(' · ');
+  });
+}
+
+export function useSumText() {
+  const partsOf = useSumParts();
+  return (sum: Sum) => {
+    const { count, hours } = partsOf(sum);
+    return hours ? `${count} · ${hours}` : count;
+  };
 }
 
 export function SumCell({ sum, isAbsent }: { sum: Sum; isAbsent: boolean }) {
   const { t } = useTranslation();
-  const textOf = useSumText();
+  const partsOf = useSumParts();
   const { minutes, listed } = sum;
-  const [count, hours] = textOf(sum).split(' · ');
+  const { count, hours } = partsOf(sum);
   const load = minutes > longestDayInMinutes ? 'too-much' : minutes > usualDayInMinutes ? 'much' : undefined;
   return (
     <>
