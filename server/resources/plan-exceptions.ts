@@ -14,7 +14,6 @@ interface Query {
 export interface AppointmentRow {
   site_id: string;
   id: string;
-  version: number;
   updated_at: Date;
   date: string;
   planned_date: string | null;
@@ -28,7 +27,6 @@ export interface AppointmentRow {
 
 /** With what a calendar needs to recognise a change. */
 export interface StoredAppointment extends Appointment {
-  version: number;
   updatedAt: Date;
 }
 
@@ -42,7 +40,7 @@ export function appointmentsQuery(
   { first, last }: { first: number; last: number },
 ): Query {
   return {
-    text: `SELECT site_id, id, version, updated_at, date::text, planned_date::text, time_from, time_until, duration_in_minutes,
+    text: `SELECT site_id, id, updated_at, date::text, planned_date::text, time_from, time_until, duration_in_minutes,
         employee_id, status, comment
       FROM appointment WHERE tenant_id = $1 AND site_id = ANY ($2::uuid[])
         AND (date BETWEEN $3::date AND $4::date OR planned_date BETWEEN $5::date AND $6::date)
@@ -74,7 +72,6 @@ function toAppointment(row: AppointmentRow): StoredAppointment {
   const { duration_in_minutes: minutes } = row;
   return {
     id: row.id,
-    version: row.version,
     updatedAt: row.updated_at,
     date: row.date,
     plannedDate: row.planned_date ?? undefined,

@@ -1,7 +1,7 @@
 // Notes which entries of the journal were written together and can be undone together. (Decisions 66 and 123.)
 import type pg from 'pg';
 
-/** Call it before the first write, which makes the transaction hold the journal's head. */
+/** Before a write, call it first: the write makes the transaction hold the journal's head. */
 export async function readJournalHead(client: pg.ClientBase, tenantId: string): Promise<string> {
   const { rows } = await client.query<{ last_position: string }>(
     'SELECT last_position FROM journal_head WHERE tenant_id = $1',

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { countAttempt, hashSubject } from '../../access/attempts.ts';
 import type { Database } from '../../database/database.ts';
 import { type IdRoute, idOf, inTenantOf } from '../../engine/http/route-conventions.ts';
+import { readJournalHead } from '../../engine/write/undo-log.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Notices } from '../../mail/notices.ts';
 import { type AgreedAppointment, writeAppointmentMail } from './appointment-mail.ts';
@@ -34,12 +35,15 @@ export async function appointmentMailRoutes(
 }
 
 async function read(client: pg.ClientBase, tenantId: string, id: string) {
+  const sequence = Number(await readJournalHead(client, tenantId));
   const { rows: tenants } = await client.query<{ name: string }>(
     'SELECT name FROM tenant WHERE tenant_id = $1',
     [tenantId],
   );
-  const { rows } = await client.query<Omit<AgreedAppointment, 'email'> & { email: string | null }>(
-    `SELECT appointment.id, appointment.version, appointment.status, appointment.date::text AS date,
+  const { rows } = await client.query<
+    Omit<AgreedAppointment, 'email' | 'business' | 'sequence'> & { email: string | null }
+  >(
+    `SELECT appointment.id, appointment.status, appointment.date::text AS date,
        appointment.time_from, appointment.time_until, appointment.duration_in_minutes, appointment.updated_at,
        site.name AS site, site.time_zone, concat_ws(' ', site.address_street_name, site.address_house_number) AS street,
        site.address_zip_code AS zip_code, site.address_city AS city,
@@ -51,5 +55,5 @@ async function read(client: pg.ClientBase, tenantId: string, id: string) {
      WHERE appointment.tenant_id = $1 AND appointment.id = $2`,
     [tenantId, id],
   );
-  return rows[0] && { ...rows[0], business: tenants[0]?.name ?? '' };
+  return rows[0] && { ...rows[0], business: tenants[0]?.name ?? '', sequence };
 }

@@ -5,7 +5,8 @@ import type { Language } from '../../messages.ts';
 
 export interface AgreedAppointment {
   id: string;
-  version: number;
+  /** As in calendar feeds, which have the same entry: it never falls. */
+  sequence: number;
   status: 'PROPOSED' | 'CONFIRMED' | 'CANCELLED';
   date: string;
   time_from: string | null;
@@ -96,7 +97,7 @@ function toCalendar(appointment: AgreedAppointment, location: string, summary: s
   });
   calendar.createEvent({
     id: `${appointment.id}@stamm`,
-    sequence: Number(appointment.version),
+    sequence: appointment.sequence,
     stamp: appointment.updated_at,
     status: statuses[appointment.status],
     ...{ summary, location },

@@ -1,4 +1,4 @@
-// Visits as an iCalendar document. The same data gives the same bytes, and a moved visit keeps its identity.
+// Visits as an iCalendar document. A moved visit keeps its identity.
 import ical, {
   escape as escapeText,
   foldLines,
@@ -107,6 +107,7 @@ export function* writeCalendar(
   if (notes.length > 0) {
     write({
       id: `${feed.id}-incomplete@stamm`,
+      sequence: feed.sequence,
       stamp: new Date(`${until}T00:00:00Z`),
       summary: texts.incomplete,
       description: notes.join('\n'),
@@ -143,17 +144,17 @@ function toLines(text: string): string {
     .join('\n');
 }
 
-function toEvent({ language }: Feed, site: FeedSite, visit: PlannedVisit, origin: string): ICalEventData {
+function toEvent(feed: Feed, site: FeedSite, visit: PlannedVisit, origin: string): ICalEventData {
   const address = toLine(`${site.street}, ${site.zip_code} ${site.city}`);
   return {
     id: idOf(site, visit),
-    ...revisionOf(site, visit),
+    ...revisionOf(feed, site, visit),
     summary: toLine([site.name, site.customer].filter(Boolean).join(' – ')),
     location:
       site.lat !== null && site.lng !== null
         ? { title: address, geo: { lat: site.lat, lon: site.lng } }
         : address,
-    description: toLines(feedTexts[language].description(site, visit)),
+    description: toLines(feedTexts[feed.language].description(site, visit)),
     url: `${origin}/data/sites/${site.id}`,
     ...timesOf(site, visit),
   };
@@ -170,26 +171,25 @@ const eventStatuses = {
   CANCELLED: ICalEventStatus.CANCELLED,
 };
 
-/** Calendar programs take a change only with a higher number. It grows with each change of the site or appointment. */
-function revisionOf(site: FeedSite, { appointment }: PlannedVisit) {
-  if (!appointment) return { sequence: site.version, stamp: site.updated_at };
-  const { version, updatedAt } = appointment as StoredAppointment;
+function revisionOf({ sequence }: Feed, site: FeedSite, { appointment }: PlannedVisit) {
+  if (!appointment) return { sequence, stamp: site.updated_at };
+  const { updatedAt } = appointment as StoredAppointment;
   return {
-    sequence: site.version + version,
+    sequence,
     stamp: updatedAt > site.updated_at ? updatedAt : site.updated_at,
     status: eventStatuses[appointment.status],
   };
 }
 
 /** Keeps the time before an appointment free. */
-function toPreparation({ language }: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData | undefined {
+function toPreparation(feed: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData | undefined {
   const minutes = Number(site.preparation ?? 0);
   if (minutes === 0 || !visit.appointment?.timeFrom || !firstWindowOf(visit)) return undefined;
   const { start } = timesOf(site, visit);
   return {
     id: `preparation-${idOf(site, visit)}`,
-    ...revisionOf(site, visit),
-    summary: toLine(`${feedTexts[language].preparation}: ${site.name}`),
+    ...revisionOf(feed, site, visit),
+    summary: toLine(`${feedTexts[feed.language].preparation}: ${site.name}`),
     start: (start as Temporal.ZonedDateTime).subtract({ minutes }),
     end: start,
     timezone: site.time_zone,
@@ -197,9 +197,10 @@ function toPreparation({ language }: Feed, site: FeedSite, visit: PlannedVisit):
 }
 
 /** A visit that cannot be written: its day says that something is missing. */
-function toMark({ language }: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData {
+function toMark({ language, sequence }: Feed, site: FeedSite, visit: PlannedVisit): ICalEventData {
   return {
     id: idOf(site, visit),
+    sequence,
     stamp: new Date(`${visit.date}T00:00:00Z`),
     summary: feedTexts[language].incomplete,
     start: Temporal.PlainDate.from(visit.date),

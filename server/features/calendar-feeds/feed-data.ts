@@ -5,6 +5,7 @@ import { fromDayNumber, toDayNumber } from '../../../core/calendar/calendar-days
 import type { HolidayRule, PlannedVisit } from '../../../core/calendar/visit-plan.ts';
 import type { Database } from '../../database/database.ts';
 import { jsonBytes, selectWithinPage, textBytes } from '../../engine/read/page-size.ts';
+import { readJournalHead } from '../../engine/write/undo-log.ts';
 import type { Language } from '../../messages.ts';
 import {
   type AppointmentRow,
@@ -33,6 +34,8 @@ export interface Feed extends FeedSubject {
   language: Language;
   name: string;
   holidayRule: HolidayRule;
+  /** Position of the journal. It grows with each write and never falls, also when appointments are deleted. */
+  sequence: number;
 }
 
 interface Reader {
@@ -71,11 +74,12 @@ export function findFeed(
       const [feed] = rows;
       const subject = feed && (await readSubject(client, tenantId, feed));
       if (!subject) return undefined;
+      const sequence = Number(await readJournalHead(client, tenantId));
       const business = await client.query<{ holidayRule: HolidayRule }>(
         'SELECT holiday_rule AS "holidayRule" FROM tenant WHERE tenant_id = $1',
         [tenantId],
       );
-      return { ...feed, ...subject, ...business.rows[0]! };
+      return { ...feed, ...subject, ...business.rows[0]!, sequence };
     },
     { deadline },
   );
@@ -86,7 +90,6 @@ interface SiteRow extends Omit<PlanRow, 'intervals'> {
   intervals: string | null;
   id: string;
   assigned_employee_id: string | null;
-  version: number;
   updated_at: Date;
   name: string;
   street: string;
@@ -148,7 +151,7 @@ export async function readFeedSites(
   const { rows } = await database.queryInTenants<SiteRow>(
     [tenantId],
     {
-      text: `SELECT subject.id, subject.assigned_employee_id, subject.version, subject.updated_at, subject.name, ${selection.join(', ')},
+      text: `SELECT subject.id, subject.assigned_employee_id, subject.updated_at, subject.name, ${selection.join(', ')},
           left(concat_ws(' ', subject.address_street_name, nullif(subject.address_house_number, '')), 200) AS street,
           subject.address_location_lat AS lat, subject.address_location_lng AS lng, subject.has_key, subject.needs_appointment,
           subject.appointment_preparation_time_in_minutes AS preparation,

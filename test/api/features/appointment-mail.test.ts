@@ -68,6 +68,34 @@ test('an appointment over the change of clocks and without an end lasts as long 
   assert.equal(event.endDate.toJSDate().toISOString(), '2026-10-25T01:30:00.000Z');
 });
 
+test('a mailed entry and the same one in a calendar feed have sequences that only grow', async () => {
+  const { call } = await createPerson(service);
+  const id = await agree(
+    { email: 'seq@hotel.example' },
+    { date: Temporal.Now.plainDateISO('UTC').toString() },
+  );
+  const { siteId } = (await call('GET', `/appointments/${id}`)).json();
+  const feed = (await call('PUT', `/calendar-feeds/site/${siteId}`, { language: 'de' })).json();
+  const inFeed = async () => {
+    const { body } = await service.app.inject({ method: 'GET', url: new URL(feed.address).pathname });
+    const events = new ICAL.Component(ICAL.parse(body)).getAllSubcomponents('vevent');
+    return events.map((event) => new ICAL.Event(event)).find(({ uid }) => uid === `${id}@stamm`)!.sequence;
+  };
+  const inMail = async (status: string, subjectWord: string) => {
+    await service.patch(`/appointments/${id}`, { status });
+    await call('POST', `/appointments/${id}/mail`);
+    const { raw } = await mail.mailTo('seq@hotel.example', ({ subject }) => subject.startsWith(subjectWord));
+    return eventIn(raw).sequence;
+  };
+  const mailed = await inMail('PROPOSED', 'Terminvorschlag');
+  assert.equal(await inFeed(), mailed);
+  await service.delete(`/appointments/${id}`);
+  await call('POST', `/appointments/${id}/restore`);
+  const restored = await inFeed();
+  assert.ok(restored > mailed);
+  assert.ok((await inMail('CANCELLED', 'Termin abgesagt')) > restored);
+});
+
 test('nobody without an address is mailed, and only the office mails', async () => {
   const id = await agree({});
   const office = await createPerson(service, { role: 'BUERO' });

@@ -416,7 +416,7 @@ test('a record on which any work fails is an entry, JSON or a mark, logged, and 
 /** Two visits, one of them in a zone that nobody knows. Returns when they begin. */
 function writeBrokenCalendar(log: WarningLog): string[] {
   const site = (id: string, time_zone: string) =>
-    ({ id, time_zone, version: 1, updated_at: new Date(0), name: 'Foyer', lat: null, lng: null }) as FeedSite;
+    ({ id, time_zone, updated_at: new Date(0), name: 'Foyer', lat: null, lng: null }) as FeedSite;
   const visit = {
     ...{ date: '2026-11-18', rule: 0, interval: {} },
     windows: [{ from: '08:00', until: '10:00' }],
@@ -424,6 +424,8 @@ function writeBrokenCalendar(log: WarningLog): string[] {
   const visits = [site('a', 'Mars/Olympus'), site('b', 'Europe/Berlin')].map((one) => ({ site: one, visit }));
   const range = { from: '2026-11-01', until: '2026-11-30', isShortened: false, includedSites: null };
   const feed = { resource: 'employee', id: 'e', language: 'de', name: 'Ida', holidayRule: 'MOVE' } as const;
-  const text = runNow(writeCalendar(feed, { visits, ...range }, 'https://stamm.example', log));
+  const text = runNow(
+    writeCalendar({ ...feed, sequence: 1 }, { visits, ...range }, 'https://stamm.example', log),
+  );
   return text.split('\r\n').filter((line) => /^DTSTART;/.test(line));
 }
