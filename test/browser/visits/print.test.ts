@@ -350,15 +350,16 @@ describe('paper', { skip: withoutChromium }, () => {
 
   test('the page of an employee shows where they go in the next seven days', async () => {
     const { id } = (await office.post('/employee', { firstName: 'Wilma', lastName: 'Woche' })).json();
-    const site = {
-      ...validSite(await office.createCustomer()),
-      name: 'Wintergarten',
-      assignedEmployeeId: id,
-    };
-    await office.post('/customer/site', { ...site, attendingIntervals: [{ frequency: 'DAILY' }] });
+    for (const companyName of ['Blatt AG', 'Zweig AG'])
+      await office.post('/customer/site', {
+        ...validSite(await office.createCustomer({ companyName })),
+        ...{ name: 'Wintergarten', assignedEmployeeId: id, attendingIntervals: [{ frequency: 'DAILY' }] },
+      });
     const { page, complaints } = await office.enter(email);
     await page.goto(`${office.origin}/data/employees/${id}`);
     const card = page.getByRole('region', { name: 'Besuche der nächsten 7 Tage' });
+    for (const customer of ['Blatt AG', 'Zweig AG'])
+      await card.getByText(`Wintergarten ${customer} · `).first().waitFor();
     await card.getByRole('link', { name: 'Wintergarten' }).last().click();
     await page.getByRole('heading', { name: 'Wintergarten', level: 1 }).waitFor();
     assert.deepEqual(complaints, []);

@@ -50,14 +50,16 @@ export function EmployeeWeek({ employeeId }: { employeeId: string }) {
 }
 
 function Stop({ visit }: { visit: Visit }) {
-  const { site, siteId, durationInMinutes } = visit;
+  const { site, siteId, customer, durationInMinutes } = visit;
   return (
     <Text size="sm">
       <AnchorLink inherit to={`/data/sites/${siteId}`}>
         {site?.name}
       </AnchorLink>{' '}
       <Text span size="xs" c="dimmed">
-        {[site?.address.city, timesText(visit, durationInMinutes)].filter(Boolean).join(' · ')}
+        {[customer?.companyName, site?.address.city, timesText(visit, durationInMinutes)]
+          .filter(Boolean)
+          .join(' · ')}
       </Text>
     </Text>
   );
