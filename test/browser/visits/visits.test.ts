@@ -44,6 +44,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     return {
       ida: ida!,
       jonas: jonas!,
+      create,
       enter: async (role: 'VERWALTUNG' | 'PFLEGE' = 'VERWALTUNG') =>
         office.enter((await createPerson(office, { tenantId, role })).email),
       assignedEmployee: async (): Promise<unknown> =>
@@ -144,7 +145,9 @@ describe('the visits', { skip: withoutChromium }, () => {
 
     await change();
     await dialog.getByRole('button', { name: 'Ausfallen lassen' }).click();
-    await visit(/fällt aus/).waitFor();
+    await visit(/, fällt aus, /).waitFor();
+    await page.getByRole('columnheader', { name: 'Mi., 16.12. 1 fällt aus' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Do., 17.12. 0 Besuche' }).waitFor();
     await change();
     await dialog.getByRole('button', { name: 'Zurücknehmen' }).click();
     await page.getByText('Wieder wie geplant').waitFor();

@@ -47,6 +47,8 @@ export const texts: typeof english = {
     noneText: 'Besuche entstehen aus den Besuchsintervallen der Standorte.',
     count_one: '{{count}} Besuch',
     count_other: '{{count}} Besuche',
+    off_one: '{{count}} fällt aus',
+    off_other: '{{count}} fallen aus',
     hours: '{{hours}} Std.',
     key: 'Schlüssel vorhanden',
     board: {

@@ -45,6 +45,8 @@ export const texts = {
     noneText: 'Visits follow from the visit intervals of the sites.',
     count_one: '{{count}} visit',
     count_other: '{{count}} visits',
+    off_one: '{{count}} called off',
+    off_other: '{{count}} called off',
     hours: '{{hours}} h',
     key: 'Key available',
     board: {

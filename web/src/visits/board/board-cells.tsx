@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { longestDayInMinutes } from '../../../../core/calendar/day-load.ts';
 import { Icon } from '../../icons.tsx';
 import { formatDay, formatNumber } from '../../texts/format.ts';
+import { countText } from '../load-text.ts';
 import { isTakingPlace } from '../visit-groups.ts';
 import { windowTexts } from '../visit-times.ts';
 import type { Visit } from '../visits-query.ts';
@@ -14,10 +15,11 @@ const usualDayInMinutes = 480;
 
 function useSumParts() {
   const { t } = useTranslation();
-  return ({ visits, minutes }: Sum) => ({
-    count: t('visits.count', { count: visits }),
+  return (sum: Sum) => ({
+    count: countText(sum, t),
     hours:
-      minutes > 0 && t('visits.hours', { hours: formatNumber(minutes / 60, { maximumFractionDigits: 1 }) }),
+      sum.minutes > 0 &&
+      t('visits.hours', { hours: formatNumber(sum.minutes / 60, { maximumFractionDigits: 1 }) }),
   });
 }
 

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { holidaysOf } from '../../../../core/calendar/holidays.ts';
 import { formatDay } from '../../texts/format.ts';
 import { currentLanguage } from '../../texts/language.ts';
+import { countText } from '../load-text.ts';
 import classes from './board.module.css';
 import { addSums, type Sums, sumOn } from './board-data.ts';
 import type { Person } from './board-rows.ts';
@@ -31,7 +32,7 @@ export function BoardHead({ days, today, people, sums }: BoardHeadProps) {
           <span>{formatDay(day, { weekday: 'short', day: 'numeric', month: 'numeric' })}</span>
           <small>
             {holidaysOf('DE')(day)?.[currentLanguage()] ??
-              t('visits.count', { count: addSums(people.map(({ id }) => sumOn(sums, id, day))).visits })}
+              countText(addSums(people.map(({ id }) => sumOn(sums, id, day))), t)}
           </small>
         </div>
       ))}
