@@ -182,6 +182,19 @@ describe('the visits', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('have absences in a table whose columns each say their own day', async () => {
+    const { create, ida, enter } = await startBusiness();
+    await create('/employee/absence', { employeeId: ida, from: '2026-12-21', until: '2027-01-08' });
+    const { page } = await enter();
+    await page.goto(`${office.origin}/data/absences`);
+    const row = page.locator('[data-place^="0:"]');
+    await row.getByText('Ida Harms').waitFor();
+    assert.deepEqual((await row.allTextContents()).slice(0, 3), ['21.12.2026', 'Ida Harms', '08.01.2027']);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.getByRole('link', { name: '21.12.2026 – 08.01.2027' }).waitFor();
+    await page.context().close();
+  });
+
   test('change their employee for good by typing a name', async () => {
     const { jonas, enter, assignedEmployee } = await startBusiness();
     const { page } = await enter();

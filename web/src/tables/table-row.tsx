@@ -40,6 +40,8 @@ export function Row(props: RowProps) {
   const navigate = useNavigate();
   const params = { collection: definition.collection, id: entity.id };
   const shown = grid?.edits.shown(entity) ?? entity;
+  // In a grid, the last day of an absence has a column of its own.
+  const named = grid ? { ...definition, dateOrders: [] } : definition;
   const isActive = (column: number) => grid?.active.row === index && grid.active.column === column;
   return (
     <tr
@@ -75,7 +77,7 @@ export function Row(props: RowProps) {
           tabIndex={!grid || isActive(0) ? 0 : -1}
           onFocus={() => grid && !isActive(0) && grid.select({ row: index, column: 0 })}
         >
-          {labelOf(definition, shown)}
+          {labelOf(named, shown)}
         </Link>
         {q && (
           <Suspense>
