@@ -195,6 +195,20 @@ describe('the visits', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('have a head with one row of buttons at 1024 pixels', async () => {
+    const { enter } = await startBusiness();
+    const { page } = await enter();
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await page.goto(`${office.origin}/visits?day=2026-12-14`);
+    const head = page.locator('main header');
+    await head.getByRole('button', { name: 'Abwesenheit eintragen' }).waitFor();
+    const tops = await head
+      .locator('.mantine-Button-root')
+      .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().top));
+    assert.deepEqual([tops.length, new Set(tops).size], [4, 1]);
+    await page.context().close();
+  });
+
   test('change their employee for good by typing a name', async () => {
     const { jonas, enter, assignedEmployee } = await startBusiness();
     const { page } = await enter();
