@@ -16,7 +16,10 @@ export const workerSettings = [
   'extra_float_digits = 1',
 ];
 
-/** Planner settings of a connection that repeats its statements: each is planned once, until statistics change. */
+/**
+ * Planner settings of a connection that repeats its statements: each is planned once, until statistics change. Not on a
+ * cluster, where Citus sends a statement to a worker only if it knows its values when it plans.
+ */
 export const planStatementsOnce = 'SET plan_cache_mode = force_generic_plan';
 
 /** Planner settings of a transaction whose statement reads no more rows than it returns. */

@@ -1,6 +1,7 @@
 // `npm run faults`: every fault in rounds, or faults drawn by a seed, and what became of requests and rows in one table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,10 +15,8 @@ const usage = `npm run faults -- [--rounds N] [--only NAME] [--seed S]
   --seed S     Draws faults, their moments and their lengths. The same seed draws the same.
 `;
 
-const files = ['service', 'postgres', 'connections', 'network', 'disk', 'clock'].map(
-  (name) => `test/faults/matrix-${name}.test.ts`,
-);
-files.push('test/faults/patroni.test.ts');
+const root = path.resolve(import.meta.dirname, '../..');
+const files = globSync(['test/faults/matrix/*.test.ts', 'test/faults/patroni.test.ts'], { cwd: root });
 
 const longestRoundMs = 600_000;
 
@@ -54,7 +53,7 @@ async function runTests(report: string, { rounds, only, seed }: Options): Promis
   words.push(`--test-timeout=${Math.min(roundsOfFile * longestRoundMs, 2 ** 31 - 1)}`);
   if (only !== undefined) words.push(`--test-name-pattern=${only.replace(/[^\w\s]/g, '\\$&')}`);
   const child = spawn(process.execPath, [...words, ...files], {
-    cwd: path.resolve(import.meta.dirname, '../..'),
+    cwd: root,
     env: {
       ...process.env,
       STAMM_FAULT_ROUNDS: String(roundsOfFile),

@@ -36,8 +36,10 @@ export async function watchStatements(owner: pg.ClientBase, pool: pg.Pool): Prom
     if (known.has(text)) return;
     known.add(text);
     if (text.search(onWorkers!) >= 0 && text.search(onCoordinator!) >= 0) mixedStatements.add(text);
-    const isResources = namesResource.test(name) || (writesResource.test(text) && !isException.test(text));
-    if (isResources && !documented.has(name)) undocumentedStatements.add(name || text);
+    // On a cluster, what is sent has another text, and no name.
+    if (process.env.CITUS_URL || documented.has(name)) return;
+    if (namesResource.test(name) || (writesResource.test(text) && !isException.test(text)))
+      undocumentedStatements.add(name || text);
   };
   pool.on('connect', (client) => {
     const own = Object.hasOwn(client, 'query') ? client.query : undefined;

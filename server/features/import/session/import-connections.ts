@@ -169,7 +169,7 @@ async function open(
   }
 
   try {
-    await client.query(`${endsByItself}; ${planStatementsOnce}`);
+    await client.query(database.isDistributed ? endsByItself : `${endsByItself}; ${planStatementsOnce}`);
     await lock?.(client);
     await client.query(twins);
   } catch (error) {
