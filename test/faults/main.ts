@@ -16,7 +16,9 @@ const usage = `npm run faults -- [--rounds N] [--only NAME] [--seed S]
 `;
 
 const root = path.resolve(import.meta.dirname, '../..');
-const files = globSync(['test/faults/matrix/*.test.ts', 'test/faults/patroni.test.ts'], { cwd: root });
+const files = globSync(['test/faults/matrix/*.test.ts', 'test/faults/{patroni,citus}.test.ts'], {
+  cwd: root,
+});
 
 const longestRoundMs = 600_000;
 
