@@ -2,8 +2,15 @@
 // of its own, which waits and explains.
 import type pg from 'pg';
 import type { Database } from '../../database/database.ts';
-import { DeadlineError, isDatabaseAway, OutcomeUnknownError, toReadError } from '../../database/errors.ts';
+import {
+  DeadlineError,
+  isDatabaseAway,
+  isOutOfTime,
+  OutcomeUnknownError,
+  toReadError,
+} from '../../database/errors.ts';
 import { buildTenantBatches, runApart } from '../../database/tenant-batches.ts';
+import type { QueryOptions } from '../../database/tenant-queries.ts';
 import { ApiError } from '../../errors.ts';
 import { expected } from '../../telemetry/expected.ts';
 import type { Intent, Outcome, Written } from './intent.ts';
@@ -22,9 +29,15 @@ export interface RequestWrites {
 const maxIntents = 500;
 /** One tenant whose journal somebody else holds, such as a large import, must not hold up the others. */
 const longestSharedWaitMs = 50;
+/** A transaction that is given up before its request's deadline has stored nothing. At the deadline nobody would know. */
+const givenUpBeforeMs = 50;
 
 type Run = (asked: readonly Asked[]) => Promise<(Outcome | Promise<Outcome>)[]>;
-type Attempt = (tenantIds: readonly string[], intents: readonly Intent[]) => Promise<Map<Intent, Outcome>>;
+type Attempt = (
+  tenantIds: readonly string[],
+  intents: readonly Intent[],
+  deadline: number,
+) => Promise<Map<Intent, Outcome>>;
 
 export function buildRequestWrites(database: Database, writing: Writing): RequestWrites {
   const runAlone: Run = async (asked) => runApart(asked, writeInTurn, tenantOf);
@@ -50,6 +63,7 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
         const outcomes = await attempt(
           tenantIds,
           asked.map(({ intent }) => intent),
+          Math.max(...asked.map(({ deadline }) => deadline)),
         );
         await noteWritten(outcomes);
         const lost = asked.filter(({ intent }) => !outcomes.has(intent));
@@ -61,6 +75,8 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
         );
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
+        // Nobody else is to blame, and a second try would end in doubt at the deadline.
+        if (asked.length === 1 && isOutOfTime(error)) throw error;
         // The transaction wrote nothing, and one of them is to blame.
         return runApart(asked, tenantIds.length === 1 ? writeInTurn : run, tenantOf);
       }
@@ -71,13 +87,14 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
     lockTimeoutMs: tenantIds.length > 1 ? longestSharedWaitMs : undefined,
   });
 
-  function tryUnlooked(tenantIds: readonly string[], intents: readonly Intent[]) {
-    return tryUnread(sendTogether(database, tenantIds, waitOf(tenantIds)), writing, intents);
+  function tryUnlooked(tenantIds: readonly string[], intents: readonly Intent[], deadline: number) {
+    const options = { ...waitOf(tenantIds), deadline };
+    return tryUnread(sendTogether(database, tenantIds, options), writing, intents);
   }
 
-  function tryLooked(tenantIds: readonly string[], intents: readonly Intent[]) {
-    const read = sendTogether(database, tenantIds, { isPlannedOnce: true });
-    const write = sendTogether(database, tenantIds, waitOf(tenantIds));
+  function tryLooked(tenantIds: readonly string[], intents: readonly Intent[], deadline: number) {
+    const read = sendTogether(database, tenantIds, { isPlannedOnce: true, deadline });
+    const write = sendTogether(database, tenantIds, { ...waitOf(tenantIds), deadline });
     const readOnly: Send = (statements) =>
       read(statements).catch((error) => {
         throw isDatabaseAway(error) ? toReadError(error) : error;
@@ -94,7 +111,8 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
   async function writeInTurn(asked: readonly Asked[]): Promise<Promise<Outcome>[]> {
     let last: Promise<unknown> = Promise.resolve();
     return asked.map((one) => {
-      const outcome = last.then(() => writeAlone(one.intent, { deadline: one.deadline, isDryRun: false }));
+      const options = { deadline: one.deadline - givenUpBeforeMs, isDryRun: false };
+      const outcome = last.then(() => writeAlone(one.intent, options));
       last = outcome.catch(expected);
       return outcome;
     });
@@ -151,7 +169,7 @@ function tenantOf({ intent }: Asked): string {
 function sendTogether(
   database: Database,
   tenantIds: readonly string[],
-  options: { lockTimeoutMs?: number | undefined; isPlannedOnce?: boolean },
+  options: Omit<QueryOptions, 'followedBy' | 'isBatch'>,
 ): Send {
   return async ([first, ...followedBy]) => {
     if (!first) return [];

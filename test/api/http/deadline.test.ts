@@ -1,6 +1,8 @@
 // A request that waits for several things in a row has one deadline for all of them.
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import { type Held, holdTable, untilLocked } from '../../helpers/locks.ts';
@@ -117,6 +119,32 @@ test('a change that waits for its row and then for the journal fails in time and
   assert.ok(secondWaitMs < longestSecondWaitMs, `the second wait took ${Math.round(secondWaitMs)} ms`);
   assert.equal((await service.get(`/customers/${id}`)).json().comment, 'before');
   assert.equal((await service.patch(`/customers/${id}`, { comment: 'after' })).statusCode, 200);
+});
+
+test('a change whose body comes late, and which then waits for its row, is known to be refused', async () => {
+  const id = await service.createCustomer({ comment: 'first' });
+  assert.equal((await service.patch(`/customers/${id}`, { comment: 'before' })).statusCode, 200);
+  const row = await holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
+    service.tenant.tenantId,
+    id,
+  ]);
+  const body = Readable.from(
+    (async function* () {
+      yield '{"comment":';
+      // The usual limit of a statement ends after the request's deadline then.
+      await sleep(deadlineMs / 5);
+      yield '"after"}';
+    })(),
+  );
+  const answer = await service.app.inject({
+    method: 'PATCH',
+    url: `/api/v1/customers/${id}`,
+    headers: { apikey: service.tenant.key, 'content-type': 'application/json' },
+    payload: body,
+  });
+  await row.release();
+  assertOverloaded(answer);
+  assert.equal((await service.get(`/customers/${id}`)).json().comment, 'before');
 });
 
 test('a search that waits twice for its table, for exact words and then for similar ones, fails in time', async () => {
