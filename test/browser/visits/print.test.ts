@@ -248,6 +248,10 @@ describe('paper', { skip: withoutChromium }, () => {
       assert.equal(site.statusCode, 201, site.body);
       ids.set(lastName, employee.json().id);
     }
+    await office.post('/employee/absence', {
+      ...{ employeeId: ids.get('Aydin')!, substituteEmployeeId: ids.get('Harms')! },
+      ...{ from: '2026-11-12', until: '2026-11-12' },
+    });
     const pflege = await createPerson(office, {
       role: 'PFLEGE',
       name: 'Jonas Harms',
@@ -272,7 +276,11 @@ describe('paper', { skip: withoutChromium }, () => {
     const weeks = await getDocumentProxy(new Uint8Array(await page.pdf({ preferCSSPageSize: true })));
     assert.equal(weeks.numPages, 2);
     // The name alone does not say which of several receptions it is.
-    assert.match((await print(page)).join(), /Kontorhau.*Ballindamm 17a, Hamburg/s);
+    const [ofAydin, ofHarms] = (await print(page)).map((sheet) => sheet.replaceAll(/\s+/g, ' '));
+    assert.match(ofAydin!, /Halle Aydin Kontorhaus AG .*Ballindamm 17a, Hamburg/);
+    assert.match(ofAydin!, /Do\., 12\.11\. abwesend/);
+    assert.doesNotMatch(`${ofAydin} ${ofHarms}`, /…/, 'there is room for every text');
+    assert.doesNotMatch(ofHarms!, /abwesend/);
     for (const number of [1, 2]) {
       const { width, height } = (await weeks.getPage(number)).getViewport({ scale: 1 });
       assert.ok(width > height, `sheet ${number} is ${width} × ${height}`);

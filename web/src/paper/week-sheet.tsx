@@ -6,6 +6,7 @@ import type { CSSProperties } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fromDayNumber, partsOf, toDayNumber, todayIn } from '../../../core/calendar/calendar-days.ts';
 import { holidaysOf } from '../../../core/calendar/holidays.ts';
+import { useMayEdit } from '../api/session.ts';
 import { EmptyNote, FailureNote } from '../frame/failure.tsx';
 import { ButtonLink } from '../frame/links.tsx';
 import { Lines } from '../frame/loading.tsx';
@@ -16,6 +17,7 @@ import { DayInput } from '../inputs/day-input.tsx';
 import { formatDay, isDay } from '../texts/format.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { loadText } from '../visits/load-text.ts';
+import { useAbsences } from '../visits/use-absences.ts';
 import { groupVisits, isTakingPlace, keyOf } from '../visits/visit-groups.ts';
 import { byFirstWindow, windowTexts } from '../visits/visit-times.ts';
 import { type Visit, visitsQuery } from '../visits/visits-query.ts';
@@ -31,7 +33,9 @@ export function WeekSheetPage() {
   const day = isDay(asked) ? asked : todayIn(undefined);
   const monday = toDayNumber(day) - partsOf(toDayNumber(day)).weekday;
   const week = Array.from({ length: longWeek }, (_, index) => fromDayNumber(monday + index));
-  const { data, error, refetch } = useQuery(visitsQuery({ from: week[0]!, until: week.at(-1)! }));
+  const range = { from: week[0]!, until: week.at(-1)! };
+  const { data, error, refetch } = useQuery(visitsQuery(range));
+  const isAbsent = useAbsences(useMayEdit(), range);
   const visits = (data ?? []).filter(isTakingPlace);
   const people = groupVisits(visits, 'employee', [], t('visits.nobody'));
   const shown = people.filter(({ key }) => !employeeId || key === employeeId);
@@ -91,7 +95,12 @@ export function WeekSheetPage() {
         </div>
       )}
       {shown.map(({ key, title, visits: own }) => (
-        <PersonWeek key={key} name={title} span={span} days={days} visits={own} />
+        <PersonWeek
+          key={key}
+          name={title}
+          {...{ span, days, visits: own }}
+          isAbsent={(date) => isAbsent(key, date)}
+        />
       ))}
     </>
   );
@@ -99,17 +108,18 @@ export function WeekSheetPage() {
 
 /** Height below the heads of a landscape page, in pixels of paper. */
 const roomForLines = 560;
-const [tallest, shortestForTwo] = [40, 26];
+const [tallest, rowHeight, shortestForTwo] = [140, 15.5, 26];
 
 interface PersonWeekProps {
   name: string;
   span: string;
   days: readonly string[];
   visits: readonly Visit[];
+  isAbsent: (date: string) => boolean;
 }
 
-/** However many visits a day has, they fit: lines become lower, and then have one row of text instead of two. */
-function PersonWeek({ name, span, days, visits }: PersonWeekProps) {
+/** However many visits a day has, they fit: lines have several rows of text, or two, or one. */
+function PersonWeek({ name, span, days, visits, isAbsent }: PersonWeekProps) {
   const { t } = useTranslation();
   const columns = days.map((date) => ({
     date,
@@ -117,7 +127,16 @@ function PersonWeek({ name, span, days, visits }: PersonWeekProps) {
   }));
   const lines = Math.max(1, ...columns.map((column) => column.visits.length));
   const height = Math.min(tallest, roomForLines / lines);
-  const style = { '--days': days.length, '--line': `${height}px` } as CSSProperties;
+  // A free day leaves its room to the others.
+  const widths = columns.map((column) => `minmax(6rem, ${column.visits.length > 0 ? 1 : 0.4}fr)`);
+  const rows = Math.floor(height / rowHeight / 2);
+  const style = { '--columns': widths.join(' '), '--line': `${height}px`, '--rows': rows } as CSSProperties;
+  const noteOf = (date: string, own: readonly Visit[]) =>
+    [
+      holidaysOf('DE')(date)?.[currentLanguage()],
+      isAbsent(date) && t('visits.board.absent'),
+      own.length > 0 && loadText(own, t),
+    ].filter(Boolean);
   return (
     <section className={`panel ${classes.sheet}`} aria-label={name} style={style}>
       <h2>
@@ -128,11 +147,9 @@ function PersonWeek({ name, span, days, visits }: PersonWeekProps) {
           <div key={date}>
             <h3>
               {formatDay(date, { weekday: 'short', day: 'numeric', month: 'numeric' })}{' '}
-              <small>
-                {holidaysOf('DE')(date)?.[currentLanguage()] ?? (own.length > 0 && loadText(own, t))}
-              </small>
+              <small>{noteOf(date, own).join(' · ')}</small>
             </h3>
-            <ul data-low={height < shortestForTwo || undefined}>
+            <ul data-tall={rows > 1 || undefined} data-low={height < shortestForTwo || undefined}>
               {own.map((visit) => (
                 <Line key={keyOf(visit)} visit={visit} />
               ))}

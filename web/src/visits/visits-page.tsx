@@ -17,6 +17,7 @@ import { isDay } from '../texts/format.ts';
 import { Board } from './board/board.tsx';
 import { addSums, sumOn, sumsQuery } from './board/board-data.ts';
 import { type Person, shownDays, toPeople } from './board/board-rows.ts';
+import { useAbsences } from './use-absences.ts';
 import { type VisitSearch, VisitTools } from './visit-tools.tsx';
 import type { VisitFilters } from './visits-query.ts';
 
@@ -181,18 +182,6 @@ function useActivePeople(isWanted: boolean): Person[] {
       })),
     [data],
   );
-}
-
-function useAbsences(isWanted: boolean, { from, until }: VisitFilters) {
-  const { data } = useQuery({
-    ...fewQuery('absences', { fromUntil: until, untilFrom: from }, 500),
-    enabled: isWanted,
-  });
-  return (employeeId: string, day: string) =>
-    (data?.data ?? []).some(
-      (absence) =>
-        absence.employeeId === employeeId && String(absence.from) <= day && day <= String(absence.until),
-    );
 }
 
 function withoutEmpty(search: VisitSearch): VisitSearch {
