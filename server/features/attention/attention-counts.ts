@@ -133,7 +133,7 @@ function countText(
   const ends = `(SELECT (SELECT piece.id FROM ${table} AS piece WHERE piece.tenant_id = $1 AND piece.id > ${behind}
     ORDER BY piece.id OFFSET $2::bigint - 1 LIMIT 1) AS last) AS ends`;
   const judged = own.find(({ isJudged }) => isJudged);
-  const unjudged = judged?.checks.map(({ condition }) => `(${condition})`).join(' OR ');
+  const unjudged = judged?.checks.map(({ condition }) => `(${condition})`).join(' OR ') ?? 'false';
   const counts = own.flatMap((pass) =>
     wantedChecks(pass).map((check) => {
       if (check.group)
@@ -145,7 +145,7 @@ function countText(
     }),
   );
   return `SELECT '${table}' AS table, ends.last, counted.unjudged, counted.counts FROM ${ends} CROSS JOIN LATERAL (
-    SELECT ${unjudged ? `count(*) FILTER (WHERE kept.codes IS NULL AND (${unjudged}))::integer` : '0'} AS unjudged,
+    SELECT (count(*) FILTER (WHERE ${judged ? 'kept.codes IS NULL AND ' : ''}(${unjudged})))::integer AS unjudged,
       ARRAY[${counts.join(', ')}]::integer[] AS counts
     FROM ${table} AS subject ${judged ? keptVerdict('$3', '$4') : ''}
     WHERE subject.tenant_id = $1 AND subject.id > ${behind}

@@ -244,6 +244,8 @@ test('the same company at the same address, and the same name at the same custom
     ],
     'one entry for each group',
   );
+  const counted = await service.get('/attention?code=probable_duplicate&limit=1&count=true', { headers });
+  assert.equal(counted.json().total, 3, counted.body);
   const [group] = entries.filter(({ resource }) => resource === 'customer');
   assert.deepEqual([group!.id, ...group!.duplicateIds!], [customerId, twinId].sort());
   await service.delete(`/customers/${twinId}`, { headers });
