@@ -1,5 +1,5 @@
 // The pages of the office with 500 and with 50,000 sites, which came through the import. One person looks at them, one
-// page after the other.
+// page after the other: also right after a change.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addPerson } from '../../server/access/people.ts';
@@ -18,6 +18,8 @@ const password = 'drei Tulpen am Fenster';
 const cities = ['Hamburg', 'Berlin', 'Köln', 'München', 'Leipzig', 'Bremen', 'Kiel', 'Essen', 'Ulm', 'Jena'];
 const rooms = ['Lobby', 'Empfang', 'Kantine', 'Atrium', 'Praxis', 'Kanzlei', 'Foyer', 'Bibliothek'];
 
+const afterChange = 'attention after a change';
+
 /** The requests of each page, below /app. A search knows the name of the last site, so it finds one. */
 const pagesOf = (sites: number): Record<string, readonly string[]> => ({
   'list of sites': ['/sites?limit=50&sort=name'],
@@ -28,6 +30,7 @@ const pagesOf = (sites: number): Record<string, readonly string[]> => ({
   'search everywhere': [`/search?q=Haus%20${sites - 1}`],
   'select all': ['/sites?limit=50&count=true'],
   attention: ['/attention?limit=50'],
+  [afterChange]: ['/attention?limit=50', '/attention/counts', '/attention/overview'],
   overview: [
     '/attention/overview',
     '/counts',
@@ -50,7 +53,8 @@ export const office: Scenario = {
       cookies.push(await enter(database, origin, tenant));
     }
     await settle(database);
-    return report(await measurePages(bench, origin, cookies));
+    const change = (index: number) => changeSite(origin, keys[index]!);
+    return report(await measurePages(bench, origin, cookies, change));
   },
 };
 
@@ -117,17 +121,40 @@ async function enter({ owner }: BenchDatabase, origin: string, tenant: number): 
   return session.split(';')[0]!;
 }
 
+let changes = 0;
+
+async function changeSite(origin: string, key: string): Promise<void> {
+  const answer = await fetch(`${origin}/api/v1/sites/by-external-id/S-7`, {
+    method: 'PATCH',
+    headers: { ApiKey: key, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ comment: `Besuch ${++changes}` }),
+  });
+  await answer.text();
+  if (!answer.ok) throw new Error(`A change was answered with ${answer.status}.`);
+}
+
 /** Milliseconds of each page by size. Sizes are asked in turn, so that a busy moment meets both. */
-async function measurePages({ options, say }: Bench, origin: string, cookies: readonly string[]) {
+async function measurePages(
+  { options, say }: Bench,
+  origin: string,
+  cookies: readonly string[],
+  change: (index: number) => Promise<void>,
+) {
   const measured = new Map<string, number[]>();
   for (const page of Object.keys(pagesOf(0))) {
     const times = cookies.map((): number[] => []);
     const look = async (index: number) => {
+      if (page === afterChange) await change(index);
       const start = performance.now();
       for (const path of pagesOf(sizes[index]!)[page]!) await read(`${origin}/app${path}`, cookies[index]!);
       return performance.now() - start;
     };
     for (const index of cookies.keys()) await look(index);
+    // The service reads the rest beside the requests.
+    if (page === afterChange) {
+      for (const index of cookies.keys()) await look(index);
+      await sleep(restMs);
+    }
     const until = performance.now() + options.seconds * 1000;
     while (performance.now() < until || times[0]!.length < options.rounds)
       for (const index of cookies.keys()) times[index]!.push(await look(index));
@@ -137,6 +164,7 @@ async function measurePages({ options, say }: Bench, origin: string, cookies: re
   return measured;
 }
 
+const restMs = 10_000;
 const mostRetries = 20;
 
 /** As the web app does, asks again when the service says that it was too busy. */

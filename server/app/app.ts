@@ -14,7 +14,7 @@ import { apiRoutes } from './api.ts';
 import { officeRoutes } from './office.ts';
 import { addOpenapi } from './openapi.ts';
 import { addPublicRoutes } from './public-routes.ts';
-import type { SharedOptions } from './shared-routes.ts';
+import { openFindings, type SharedOptions } from './shared-routes.ts';
 
 export type AppConfig = Pick<
   Config,
@@ -49,7 +49,9 @@ export async function buildApp(
   const imports = buildImports(database, config, resources);
   // Once requests are no longer waited for: what an import has not got to is sent again elsewhere.
   app.addHook('preClose', async () => imports.stop());
-  const shared = { config, database, inFlight, openImport: imports.open };
+  const findings = openFindings();
+  app.addHook('onClose', () => findings.stop());
+  const shared = { config, database, findings, inFlight, openImport: imports.open };
   await app.register(apiRoutes, {
     prefix: '/api/v1',
     ...shared,

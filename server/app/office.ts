@@ -46,7 +46,7 @@ export async function officeRoutes(
   office: FastifyInstance,
   { notices, ...shared }: SharedOptions & { notices: Notices },
 ): Promise<void> {
-  const { database, inFlight } = shared;
+  const { database, findings, inFlight } = shared;
   const publicUrl = shared.config.PUBLIC_URL;
   addRouteRights(office, '/app', resources);
   // They are no part of the published interface, and their answers change with the app.
@@ -93,7 +93,7 @@ export async function officeRoutes(
   await office.register(visitSettingRoutes, { database });
   await office.register(visitSumRoutes, { database });
   await office.register(feedRoutes, { database, publicUrl, heavyReads: inFlight.heavyReads });
-  await office.register(leftEntryRoutes, { database, resources });
+  await office.register(leftEntryRoutes, { database, resources, findings });
   await office.register(leftKindRoutes, { database, resources });
 }
 

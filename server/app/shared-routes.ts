@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { addResourceRoutes } from '../engine/http/resource-routes.ts';
 import { attentionRoutes } from '../features/attention/attention-routes.ts';
+import { KeptFindings } from '../features/attention/kept-findings.ts';
 import { eraseReasons } from '../features/attention/left-entry-routes.ts';
 import type { BackupConfig } from '../features/backup/backup-routes.ts';
 import { binRoutes } from '../features/bin/bin-routes.ts';
@@ -39,21 +40,26 @@ export interface SharedOptions {
     MapConfig &
     OutgoingConfig;
   database: Database;
+  findings: KeptFindings;
   inFlight: InFlightLimit;
   openImport: OpenSession;
+}
+
+export function openFindings(): KeptFindings {
+  return new KeptFindings(resources);
 }
 
 /** The routes of everything that is stored. They need `addBodyRules`. */
 export async function addSharedRoutes(
   scope: FastifyInstance,
-  { config, database, openImport }: SharedOptions,
+  { config, database, findings, openImport }: SharedOptions,
 ): Promise<void> {
   for (const definition of resources) addResourceRoutes(scope, definition, resources, database);
   await scope.register(workbookRoutes, { database, resources });
   await scope.register(changeRoutes, { database, resources });
   await scope.register(binRoutes, { database, resources });
   await scope.register(mergeRoutes, { database, resources });
-  await scope.register(attentionRoutes, { database, resources });
+  await scope.register(attentionRoutes, { database, resources, findings });
   await scope.register(searchRoutes, { database, resources });
   await scope.register(visitRoutes, { database });
   await scope.register(personalDataRoutes, {

@@ -184,6 +184,7 @@ export const site = defineResource({
         AND ${hasVisits} AND EXISTS (SELECT FROM json_array_elements(subject.attending_intervals) AS planned
           WHERE (planned ->> 'endDate' < current_date::text) IS NOT TRUE)`,
       finding: 'subject.assigned_employee_id::text',
+      reads: ['employee'],
     },
     {
       code: 'closed_visit',

@@ -27,6 +27,11 @@ export interface AttentionCheck {
     others: string;
     /** Groups the whole table of tenant $1 once, for checks of many rows. */
     isFirst: string;
+    /** The same of any member, and of rows with the names of the objects in $5. */
+    isMember: string;
+    isNamedMember: string;
+    /** All other ids, one more than `maxMembers` at most. */
+    allOthers: string;
   };
   judge?: Judge | undefined;
 }
@@ -41,7 +46,14 @@ export interface AttentionEntry {
   duplicateIds?: string[];
 }
 
-export function attentionChecksOf(definition: Definition): AttentionCheck[] {
+const checksOf = new WeakMap<Definition, readonly AttentionCheck[]>();
+
+/** The same checks for each caller. */
+export function attentionChecksOf(definition: Definition): readonly AttentionCheck[] {
+  return checksOf.getOrInsertComputed(definition, buildChecks);
+}
+
+function buildChecks(definition: Definition): AttentionCheck[] {
   const { name: resource, table } = definition;
   const check = (code: AttentionCode, field: string, condition: string, finding: string): AttentionCheck => ({
     resource,
@@ -101,7 +113,13 @@ export function attentionChecksOf(definition: Definition): AttentionCheck[] {
             group: {
               // Most names are unique, and nothing is grouped before a row has a namesake.
               isFirst: `CASE WHEN EXISTS (SELECT ${namesakes(definition)} OFFSET 0) THEN subject.id IN (${firstTwins(definition)}) ELSE false END`,
-              others: `(SELECT array_agg(twin.id) FROM (SELECT other.id ${twins(definition)} ORDER BY other.id LIMIT ${maxDuplicates}) AS twin)`,
+              isMember: `CASE WHEN EXISTS (SELECT ${namesakes(definition)} OFFSET 0) THEN subject.id IN (${allTwins(definition)}) ELSE false END`,
+              isNamedMember: `subject.id IN (${allTwins(
+                definition,
+                `AND other.sort_name IN (SELECT named.sort_name FROM ${definition.table} AS named WHERE named.tenant_id = $1 AND named.id = ANY ($5))`,
+              )})`,
+              others: firstOthers(definition, maxDuplicates),
+              allOthers: firstOthers(definition, maxMembers + 1),
             },
           },
         ]
@@ -118,7 +136,9 @@ const hasUnreadMark = Object.values(unreadMarks)
   .join(' OR ');
 
 /** Maximum number of duplicates that one entry names. */
-const maxDuplicates = 20;
+export const maxDuplicates = 20;
+/** Longest group of duplicates whose ids are kept. */
+export const maxMembers = 100;
 
 /** Looks up each row: without OFFSET, the planner would read the table of all tenants into memory. */
 function unresolved(column: string, resources: readonly string[]): string {
@@ -156,9 +176,21 @@ function namesakes({ table }: Definition): string {
 
 /** The smallest id of each group of twins. */
 function firstTwins(definition: Definition): string {
+  return `SELECT min(other.id::text COLLATE "C")::uuid ${groups(definition)}`;
+}
+
+function allTwins(definition: Definition, isMeant = ''): string {
+  return `SELECT unnest(array_agg(other.id)) ${groups(definition, isMeant)}`;
+}
+
+function groups(definition: Definition, isMeant = ''): string {
   const columns = ['sort_name', ...duplicateColumns(definition).map(({ name }) => name)];
-  return `SELECT min(other.id::text COLLATE "C")::uuid FROM ${definition.table} AS other WHERE other.tenant_id = $1
+  return `FROM ${definition.table} AS other WHERE other.tenant_id = $1 ${isMeant}
     GROUP BY ${columns.map((name) => `other.${name}`).join(', ')} HAVING count(*) > 1`;
+}
+
+function firstOthers(definition: Definition, most: number): string {
+  return `(SELECT array_agg(twin.id) FROM (SELECT other.id ${twins(definition)} ORDER BY other.id LIMIT ${most}) AS twin)`;
 }
 
 function duplicateColumns({ fields, duplicateFields }: Definition) {

@@ -72,6 +72,8 @@ export interface Attention {
   readonly condition: string;
   /** SQL text of the finding: a dismissed entry comes back when this changes. */
   readonly finding: string;
+  /** Resources that the condition reads through a reference: more of them than whether the object is there. */
+  readonly reads?: readonly string[];
   /** Decides about the rows that meet the condition, where SQL cannot. */
   readonly judge?: Judge;
 }

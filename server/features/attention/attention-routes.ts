@@ -16,7 +16,7 @@ import { languageOf, readLimit, refuseUnknownParameters } from '../../http/conve
 import { InterruptedPages } from '../../http/interrupted-pages.ts';
 import { paceOf } from '../../http/request-pace.ts';
 import { type Language, text } from '../../messages.ts';
-import { type Counting, countEntries } from './attention-counts.ts';
+import { type AttentionCount, type Counting, countEntries } from './attention-counts.ts';
 import { type Interruption, type PageRequest, readPage } from './attention-page.ts';
 import { passesOf } from './attention-passes.ts';
 import {
@@ -29,6 +29,8 @@ import {
   UnchangedEntries,
 } from './attention-scan.ts';
 import { CatchUp } from './catch-up.ts';
+import type { KeptFindings } from './kept-findings.ts';
+import { countsOf, pageOf } from './listed-findings.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;
@@ -56,7 +58,11 @@ interface AttentionRequest extends PageRequest {
 
 export async function attentionRoutes(
   api: FastifyInstance,
-  { database, resources }: { database: Database; resources: readonly Definition[] },
+  {
+    database,
+    resources,
+    findings: kept,
+  }: { database: Database; resources: readonly Definition[]; findings: KeptFindings },
 ): Promise<void> {
   const checks = resources.flatMap(attentionChecksOf);
   const resourceNames = resources.map(({ name }) => name);
@@ -73,6 +79,12 @@ export async function attentionRoutes(
     const { filters, from, limit, wantsTotal } = asked;
     const { findings, next, total } = await catchUp.behind(reader, () =>
       unchanged.read(reader, JSON.stringify([filters, from, limit, wantsTotal]), async () => {
+        const found = await kept.read(reader);
+        if (found) {
+          const { passes } = asked;
+          const page = pageOf(found, passes, { from, limit });
+          return { ...page, total: wantsTotal ? sumOf(countsOf(found, passes)) : undefined };
+        }
         const page = await readPage(reader, asked, interrupted);
         return { ...page, total: wantsTotal ? await readTotal(reader, asked, page) : undefined };
       }),
@@ -87,9 +99,12 @@ export async function attentionRoutes(
   async function readTotal(reader: Reader, { passes, from, filters }: PageRequest, page: Part) {
     const isWhole = from === firstPlace && !page.next;
     if (isWhole) return page.findings.length;
-    const counts = await countEntries(reader, passes, filters, totals);
-    return counts.reduce((sum, { count }) => sum + count, 0);
+    return sumOf(await countEntries(reader, passes, filters, totals));
   }
+}
+
+function sumOf(counts: readonly AttentionCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
 export function readerOf(database: Database, request: FastifyRequest): Reader {

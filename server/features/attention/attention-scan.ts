@@ -87,13 +87,14 @@ interface FoundRow {
   judged: Judged | null;
 }
 
-/** At most `limit` findings, by one statement. */
+/** At most `limit` findings, by one statement: about all rows, or those with these ids. */
 export async function readPart(
   reader: Reader,
   passes: readonly Pass[],
   from: Place,
   limit = scannedRows,
   maxRows = scannedRows,
+  ids?: readonly string[],
 ): Promise<Part> {
   if (from.pass >= passes.length) return { findings: [], next: undefined };
   const { database, tenantId, deadline } = reader;
@@ -103,9 +104,10 @@ export async function readPart(
     from.id,
     limit,
     maxRows,
+    ...(ids ? [ids] : []),
     ...(business ? [rulesOf(business), business.today] : []),
   ];
-  const query = { text: scanText(passes, from), values };
+  const query = { text: scanText(passes, from, ids !== undefined), values };
   const { rows } = await database.queryInTenants<FoundRow>([tenantId], query, { deadline });
   const verdicts: KeptVerdict[] = [];
   try {
@@ -125,12 +127,13 @@ export async function businessOf(reader: Reader): Promise<Business> {
   return reader.business;
 }
 
+/** SQL that differs once an entry is left as it is, or taken back. */
+export const leftStamp =
+  '(SELECT (count(*), sum(extract(epoch FROM left_at)))::text FROM left_attention WHERE tenant_id = $1)';
+
 /** Entries change with the objects, with what is left as it is, with the day and with the rule for holidays. */
 export class UnchangedEntries<Reading> {
-  readonly #readings = new UnchangedReadings<Reading>([
-    'current_date',
-    '(SELECT (count(*), max(left_at))::text FROM left_attention WHERE tenant_id = $1)',
-  ]);
+  readonly #readings = new UnchangedReadings<Reading>(['current_date', leftStamp]);
 
   async read(reader: Reader, key: string, read: () => Promise<Reading>): Promise<Reading> {
     const business = await businessOf(reader);
@@ -193,18 +196,19 @@ function* judge(
   return { id, version, codes, until };
 }
 
-/** Parameters: tenant, first id, how many findings and how many rows at most; with judged passes the rules and today. */
-function scanText(passes: readonly Pass[], from: Place): string {
+/** Parameters: tenant, first id, how many findings and how many rows at most, ids; with judged passes the rules and today. */
+function scanText(passes: readonly Pass[], from: Place, hasIds: boolean): string {
+  const kept = hasIds ? keptVerdict('$6', '$7') : keptVerdict('$5', '$6');
   const numbered = passes.map((pass, place) => ({ pass, place })).slice(from.pass);
   const rows = ({ pass, place }: NumberedPass) => `FROM ${pass.table} AS piece
-    WHERE piece.tenant_id = $1 ${place === from.pass ? `AND piece.id ${from.check === behindAll ? '>' : '>='} $2` : 'AND $2::uuid IS NOT NULL'}`;
+    WHERE piece.tenant_id = $1 ${hasIds ? 'AND piece.id = ANY ($5)' : ''} ${place === from.pass ? `AND piece.id ${from.check === behindAll ? '>' : '>='} $2` : 'AND $2::uuid IS NOT NULL'}`;
   const rooms = numbered.map(
     (one) => `room_${one.place + 1} AS MATERIALIZED (
       SELECT room_${one.place}.rows - (SELECT count(*) FROM (SELECT ${rows(one)} LIMIT (SELECT rows FROM room_${one.place})) AS counted) AS rows
       FROM room_${one.place})`,
   );
   const branches = (isJudged: boolean) =>
-    numbered.filter(({ pass }) => pass.isJudged === isJudged).map((one) => branch(one, rows(one)));
+    numbered.filter(({ pass }) => pass.isJudged === isJudged).map((one) => branch(one, rows(one), kept));
   const definite = branches(false);
   const most = definite.length > 0 ? `(SELECT count(met) FROM definite)` : '0';
   return `WITH room_${from.pass} AS MATERIALIZED (SELECT $4::bigint AS rows), ${rooms.join(', ')}
@@ -224,9 +228,9 @@ interface NumberedPass {
 }
 
 /** The rows that meet a check, and one without `met` if there was no room for all rows of the table. */
-function branch({ pass, place }: NumberedPass, rows: string): string {
+function branch({ pass, place }: NumberedPass, rows: string, kept: string): string {
   const piece = `(SELECT * ${rows} ORDER BY piece.id LIMIT (SELECT rows FROM room_${place}))`;
-  return `(SELECT ${place} AS pass, subject.id, ${pass.isJudged ? selectToJudge(pass, piece) : selectDefinite(pass, piece)})
+  return `(SELECT ${place} AS pass, subject.id, ${pass.isJudged ? selectToJudge(pass, piece, kept) : selectDefinite(pass, piece)})
     UNION ALL (SELECT ${place}, (SELECT piece.id ${rows} ORDER BY piece.id OFFSET (SELECT rows - 1 FROM room_${place}) LIMIT 1),
       NULL, NULL, NULL, NULL, NULL FROM room_${place} CROSS JOIN room_${place + 1}
       WHERE room_${place}.rows > 0 AND room_${place + 1}.rows = 0)`;
@@ -244,7 +248,7 @@ function selectDefinite({ checks }: Pass, piece: string): string {
 }
 
 /** Rows that the kept verdict puts on the list, and those without one. */
-function selectToJudge({ checks, isWanted }: Pass, piece: string): string {
+function selectToJudge({ checks, isWanted }: Pass, piece: string, kept: string): string {
   const unjudged = checks.map(({ condition }) => ({ condition: `kept.codes IS NULL AND ${condition}` }));
   const listed = checks.map((check, place) =>
     isWanted(check)
@@ -256,7 +260,7 @@ function selectToJudge({ checks, isWanted }: Pass, piece: string): string {
   );
   const judged = selectWithinPage(selectJudged(checks), { sizes, order: 'subject.id' });
   return `listed.met, NULL::uuid[] AS others, subject.version, found.met AS unjudged, ${judged} AS judged
-      FROM ${findMet(piece, unjudged, keptVerdict('$5', '$6'))}
+      FROM ${findMet(piece, unjudged, kept)}
       CROSS JOIN LATERAL (SELECT CASE WHEN kept.codes = '{}' THEN '{}'
         ELSE array_remove(ARRAY[${listed.join(', ')}]::integer[], NULL) END AS met OFFSET 0) AS listed
       WHERE found.met <> '{}' OR listed.met <> '{}'`;

@@ -14,7 +14,9 @@ import { type AttentionCount, type Counting, countEntries } from './attention-co
 import { passesOf } from './attention-passes.ts';
 import { readerOf, toEntry } from './attention-routes.ts';
 import { type Finding, firstPlace, readPart, UnchangedEntries } from './attention-scan.ts';
+import type { KeptFindings } from './kept-findings.ts';
 import { hashedFinding, readLeft } from './left-entries.ts';
+import { countsOf, pageOf } from './listed-findings.ts';
 
 const maxReasonLength = 150;
 /** The office shows more as "99+". */
@@ -25,7 +27,11 @@ const overviewRows = 10_000;
 
 export async function leftEntryRoutes(
   office: FastifyInstance,
-  { database, resources }: { database: Database; resources: readonly Definition[] },
+  {
+    database,
+    resources,
+    findings: kept,
+  }: { database: Database; resources: readonly Definition[]; findings: KeptFindings },
 ): Promise<void> {
   const checks = resources.flatMap(attentionChecksOf);
   const entryForm = {
@@ -52,7 +58,10 @@ export async function leftEntryRoutes(
     refuseUnknownParameters(request, []);
     const reader = readerOf(database, request);
     const { findings, ...counted } = await overviews.read(reader, '', async () => {
-      const { findings, next } = await readPart(reader, passes, firstPlace, maxCounted, overviewRows);
+      const found = await kept.read(reader);
+      const { findings, next } = found
+        ? pageOf(found, passes, { limit: maxCounted })
+        : await readPart(reader, passes, firstPlace, maxCounted, overviewRows);
       return {
         findings: findings.slice(0, shownEntries),
         count: findings.length,
@@ -67,7 +76,11 @@ export async function leftEntryRoutes(
   office.get('/attention/counts', { config: { isHeavyRead: true } }, async (request) => {
     refuseUnknownParameters(request, []);
     const reader = readerOf(database, request);
-    return { data: await counts.read(reader, '', () => countEntries(reader, passes, '', interrupted)) };
+    const data = await counts.read(reader, '', async () => {
+      const found = await kept.read(reader);
+      return found ? countsOf(found, passes) : countEntries(reader, passes, '', interrupted);
+    });
+    return { data };
   });
 
   office.get('/attention/left', { config: { isHeavyRead: true } }, async (request) => {
