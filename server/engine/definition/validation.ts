@@ -1,5 +1,5 @@
 // Checks a body against its definition. Returns every invalid field, the ignored fields, and the row to store.
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { hasShape } from '../../../core/definition/shape.ts';
 import type { FieldError } from '../../errors.ts';
 import {
@@ -32,7 +32,7 @@ const ajv = new Ajv({ allErrors: true, strict: true, formats: formatChecks });
 
 const checks = new WeakMap<Definition, Check>();
 
-/** The API, the office, imports and redaction share the check of a definition: Ajv takes long to compile one. */
+/** The API, the office, imports and redaction share the check of a definition. */
 export function buildCheck(definition: Definition): Check {
   const check = checks.get(definition) ?? compileCheck(definition);
   checks.set(definition, check);
@@ -40,7 +40,7 @@ export function buildCheck(definition: Definition): Check {
 }
 
 function compileCheck(definition: Definition): Check {
-  const validate = ajv.compile(objectSchema(definition.fields));
+  let validate: ValidateFunction | undefined;
   const toRow = buildToRow(definition);
   const owners = ownersOf(definition);
   const members = membersOf(definition.fields);
@@ -51,6 +51,8 @@ function compileCheck(definition: Definition): Check {
       const fieldError: FieldError = { path: [], code: 'type', params: { type: 'object' } };
       return { fieldErrors: [...textErrors, fieldError], ignoredFields: [], value: {}, row: {} };
     }
+    // Ajv takes long to compile a schema: no start waits for resources that nobody writes.
+    validate ??= ajv.compile(objectSchema(definition.fields));
     let fieldErrors = [...textErrors];
     if (!validate(withoutLongLists(lists, sent, fieldErrors))) {
       // A text that cannot be stored, or a number that is none, has been reported already.
