@@ -291,9 +291,18 @@ export const settings = {
       return url;
     },
   }),
+  MAP_TILES_FILE: setting({
+    meaning:
+      'PMTiles file with tiles of the map, such as `/srv/stamm/germany.pmtiles`, instead of `MAP_TILES_URL`: a basemap of Protomaps, or pictures. Browsers ask Stamm only. Each node needs the file. See [the map](map.md).',
+    default: 'none',
+    parse: (text, { MAP_TILES_URL }) => {
+      if (text !== undefined && MAP_TILES_URL) throw new Error('cannot go with MAP_TILES_URL: choose one');
+      return text === undefined ? undefined : path.resolve(text);
+    },
+  }),
   MAP_ATTRIBUTION: setting({
     meaning: 'Licence line of the tiles, such as `© OpenStreetMap contributors`; shown beside the map.',
-    default: 'none',
+    default: 'none; with `MAP_TILES_FILE` that of the file',
     parse: (text) => text,
   }),
   GEOCODER_URL: setting({

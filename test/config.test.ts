@@ -20,6 +20,18 @@ test('backups are beside the data that Stamm keeps, where the operator says, or 
   assert.deepEqual([readConfig({}).BACKUP_EVERY, readConfig({}).BACKUP_KEEP], [24, 14]);
 });
 
+test('tiles come from a file or from a host, not from both', () => {
+  assert.equal(
+    readConfig({ MAP_TILES_FILE: '/srv/stamm/germany.pmtiles' }).MAP_TILES_FILE,
+    '/srv/stamm/germany.pmtiles',
+  );
+  const host = { MAP_TILES_URL: 'https://tiles.example/style.json', MAP_ATTRIBUTION: '© Tiles' };
+  assert.throws(
+    () => readConfig({ ...host, MAP_TILES_FILE: '/srv/stamm/germany.pmtiles' }),
+    /MAP_TILES_FILE cannot go with MAP_TILES_URL: choose one/,
+  );
+});
+
 test('TRUST_PROXY takes addresses, networks and the names of the usual ones', () => {
   assert.deepEqual(readConfig({}).TRUST_PROXY, []);
   assert.deepEqual(

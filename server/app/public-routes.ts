@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { guideRoutes } from '../features/guide/guide-routes.ts';
 import { healthRoutes } from '../features/health/health-routes.ts';
-import type { MapConfig } from '../features/map/map-routes.ts';
+import type { MapConfig } from '../features/map/tile-routes.ts';
 import { openapiRoutes } from '../features/reference/openapi-document.ts';
 import { referenceRoutes } from '../features/reference/reference-routes.ts';
 import { addWebApp } from '../features/web-app/web-app.ts';

@@ -1,7 +1,10 @@
-// What `doctor` looks at beside the database: ports, mail, Redis, the receiver of traces. Mostly it reports trouble
-// only.
+// What `doctor` looks at beside the database: ports, mail, Redis, the receiver of traces, the file of the map. Mostly it
+// reports trouble only.
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
+import type { Account } from '../database/embedded/programs.ts';
+import { findTileFileTrouble } from '../features/map/tile-file.ts';
+import { findUnreadable } from '../process/serving-account.ts';
 import type { Finding } from './doctor-trouble.ts';
 
 const patienceMs = 3000;
@@ -115,4 +118,14 @@ export async function checkRedis({ REDIS_URL }: Config): Promise<Finding[]> {
   } finally {
     redis.disconnect();
   }
+}
+
+export async function checkTileFile({ MAP_TILES_FILE: file }: Config, account: Account): Promise<Finding[]> {
+  if (file === undefined) return [];
+  const check = 'map';
+  const unreadable = account && (await findUnreadable(file, account));
+  const trouble = unreadable ? `cannot be read: ${unreadable}` : await findTileFileTrouble(file);
+  if (trouble === undefined) return [{ check, status: 'ok', message: `tiles come from ${file}` }];
+  const message = `MAP_TILES_FILE ${trouble}. The map shows outlines. Put a PMTiles file there that the service can read`;
+  return [{ check, status: 'warning', message, code: 'tile_file_unusable' }];
 }

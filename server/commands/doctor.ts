@@ -23,7 +23,7 @@ import {
   checkWebhooks,
   checkWrites,
 } from './doctor-database.ts';
-import { checkMail, checkPorts, checkRedis, checkTraces } from './doctor-surroundings.ts';
+import { checkMail, checkPorts, checkRedis, checkTileFile, checkTraces } from './doctor-surroundings.ts';
 import { describeDatabaseTrouble, type Finding } from './doctor-trouble.ts';
 
 const neededNodeVersion = 26;
@@ -46,6 +46,7 @@ const doctor: Command = {
       ...(await checkRedis(config)),
       ...(await checkMail(config)),
       ...(await checkTraces(config)),
+      ...(await checkTileFile(config, database.memory.account)),
       await checkBackups(config, database.memory),
     ];
     return report(findings);

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 const { files = [], folders = [], connection } = JSON.parse(readFileSync(0, 'utf8'));
 try {
-  for (const file of files) readFileSync(file);
+  for (const file of files) accessSync(file, constants.R_OK);
   for (const folder of folders) accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   // Imports keep their results there.
   rmdirSync(mkdtempSync(path.join(tmpdir(), 'stamm-probe-')));

@@ -13,6 +13,7 @@ import { migrate } from '../database/migrations/migrations.ts';
 import { openServiceLogin } from '../database/service-login.ts';
 import { UsageError } from '../errors.ts';
 import { startBackups } from '../features/backup/schedule.ts';
+import { findTileFileTrouble } from '../features/map/tile-file.ts';
 import { openLog } from '../http/log.ts';
 import { startCommand } from '../program.ts';
 import { expected } from '../telemetry/expected.ts';
@@ -83,6 +84,7 @@ export async function listenUntilStopped(
   open.defer(() => app.close());
   // After the port, which only root may open if it is below 1024.
   if (account) becomeAccount(account);
+  await warnOfTileFile(config, log);
   const database = open.adopt(openDatabase(login.client, { maxConnections: 1 }), (pool) => pool.close());
   // With one worker the application in this process reports.
   if (config.WORKERS > 1) open.defer(watchFailures(database, log));
@@ -111,6 +113,12 @@ async function openData(config: Config, log: FastifyBaseLogger, signal: AbortSig
     onEvent: ({ level, message }) => log[level](message),
     signal,
   });
+}
+
+/** The service is of use without it. */
+async function warnOfTileFile({ MAP_TILES_FILE }: Config, log: FastifyBaseLogger): Promise<void> {
+  const trouble = MAP_TILES_FILE === undefined ? undefined : await findTileFileTrouble(MAP_TILES_FILE);
+  if (trouble) log.warn(`The map shows outlines, because MAP_TILES_FILE ${trouble}.`);
 }
 
 /** Proxies notice by /readyz that the service is about to end; Ctrl-C comes from a terminal, which has none. */

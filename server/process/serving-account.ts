@@ -74,6 +74,11 @@ export async function findClosure(folder: string, account: Account): Promise<str
   );
 }
 
+/** Why that account cannot read the file, in the words of the operating system. */
+export function findUnreadable(file: string, account: RealAccount): Promise<string | undefined> {
+  return probe(account, { files: [file] });
+}
+
 /** Tries as the account what the service will do. Answers with what fails, in the words of the operating system. */
 async function probe(account: RealAccount, order: object): Promise<string | undefined> {
   const script = path.join(import.meta.dirname, 'account-probe.ts');

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startGeocoding } from '../../server/features/map/geocoding.ts';
 import { createPerson } from '../helpers/office.ts';
+import { basemapLayers, pmtilesFile, rectangle, vectorTile } from '../helpers/pmtiles-file.ts';
 import { withoutChromium } from '../helpers/programs.ts';
 import { validAddress, validSite } from '../helpers/service.ts';
 import { until } from '../helpers/waiting.ts';
@@ -57,8 +61,8 @@ function styleOf(origin: string) {
   };
 }
 
-/** The colour that a person sees a little beside the middle of the map. */
-async function readColour(page: Page): Promise<string> {
+/** Evaluates an expression about the pixels of the map, as a person sees it. */
+async function readPixels<Value>(page: Page, expression: string): Promise<Value> {
   const picture = await page.getByRole('application').screenshot();
   return page.evaluate(
     `(async () => {
@@ -68,8 +72,20 @@ async function readColour(page: Page): Promise<string> {
       const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
       const context = canvas.getContext('2d');
       context.drawImage(image, 0, 0);
-      return context.getImageData(image.width / 3, image.height / 3, 1, 1).data.join();
+      return ${expression};
     })()`,
+  );
+}
+
+/** The colour a little beside the middle of the map. */
+function readColour(page: Page): Promise<string> {
+  return readPixels(page, 'context.getImageData(image.width / 3, image.height / 3, 1, 1).data.join()');
+}
+
+function countDarkPixels(page: Page): Promise<number> {
+  return readPixels(
+    page,
+    'context.getImageData(0, 0, image.width, image.height).data.filter((value, index) => index % 4 === 0 && value < 120).length',
   );
 }
 
@@ -109,6 +125,67 @@ describe('the map with a vector style', { skip: withoutChromium }, () => {
       server.close();
       other.close();
     }
+  });
+});
+
+describe('the map with a PMTiles file', { skip: withoutChromium }, () => {
+  /** Opens a map of the tile 0/0/0, whose middle is that of the map. */
+  async function openMap(content: Buffer, options: BrowserContextOptions = {}) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
+    after(() => rm(folder, { recursive: true }));
+    const file = path.join(folder, 'town.pmtiles');
+    await writeFile(file, content);
+    const office = await openOffice({ MAP_TILES_FILE: file });
+    const { email } = await createPerson(office);
+    // A map without sites has a note above it. This one lies out of sight.
+    const address = { ...validAddress, location: { lat: 53.55, lng: 9.99 } };
+    await office.post('/customer/site', { ...validSite(await office.createCustomer()), address });
+    const { page, complaints } = await office.enter(email, options);
+    await page.goto(`${office.origin}/map?lat=0&lng=0&zoom=12`);
+    return { page, complaints: () => complaints.filter((complaint) => !complaint.includes('GPU stall')) };
+  }
+
+  const river = { type: 3, geometry: rectangle(0, 0, 2048, 4096), values: { kind: 'river' } } as const;
+  const metadata = {
+    ...basemapLayers,
+    attribution: '<a href="https://maps.example">&copy; OpenStreetMap</a>',
+  };
+  const water = { '0/0/0': vectorTile({ water: [river] }) };
+  const town = {
+    type: 1,
+    geometry: [9, 4096, 4096],
+    values: { kind: 'locality', name: 'Neustadt', population_rank: 12 },
+  } as const;
+
+  test('shows vector tiles in the colours of the app, light and dark, and the licence line of the file', async () => {
+    for (const [colorScheme, colour] of [
+      ['light', '207,226,230,255'],
+      ['dark', '15,22,22,255'],
+    ] as const) {
+      const content = pmtilesFile({ tileType: 1, metadata, tiles: water });
+      const { page, complaints } = await openMap(content, { colorScheme });
+      await page.getByText('© OpenStreetMap').waitFor();
+      await until('the water is seen', async () => (await readColour(page)) === colour);
+      assert.deepEqual(await findBarriers(page), []);
+      assert.deepEqual(complaints(), []);
+      await page.context().close();
+    }
+  });
+
+  test('writes the names of towns without glyph files', async () => {
+    const tiles = { '0/0/0': vectorTile({ places: [town] }) };
+    const { page, complaints } = await openMap(pmtilesFile({ tileType: 1, metadata, tiles }));
+    await until('the name is seen', async () => (await countDarkPixels(page)) > 50);
+    assert.deepEqual(complaints(), []);
+    await page.context().close();
+  });
+
+  test('shows pictures of the file', async () => {
+    const content = pmtilesFile({ tileType: 2, metadata: {}, tiles: { '0/0/0': redTile } });
+    const { page, complaints } = await openMap(content);
+    await until('the picture is seen', async () => (await readColour(page)) === '255,0,0,255');
+    assert.deepEqual(complaints(), []);
+    await page.context().close();
   });
 });
 

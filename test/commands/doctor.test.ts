@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { databaseUrl, type Environment, runStamm, withClient } from '../faults/helpers/process.ts';
+import { basemapLayers, pmtilesFile, vectorTile } from '../helpers/pmtiles-file.ts';
 import { createTestDatabase } from '../helpers/service.ts';
 
 const connection = await createTestDatabase();
@@ -62,6 +63,17 @@ describe('the doctor', () => {
       lines.backup!,
       /^! backup +none in .*never-made yet: the running service makes the first within a minute/,
     );
+  });
+
+  test('warns of a file with tiles that cannot be used', async () => {
+    const file = path.join(folder, 'germany.pmtiles');
+    await writeFile(file, 'not yet');
+    const lines = await examine({ MAP_TILES_FILE: file });
+    assert.match(lines.map!, /^! map +MAP_TILES_FILE .*germany\.pmtiles is not a PMTiles file/);
+    const tiles = { '0/0/0': vectorTile({}) };
+    await writeFile(file, pmtilesFile({ tileType: 1, metadata: basemapLayers, tiles }));
+    assert.match((await examine({ MAP_TILES_FILE: file })).map!, /^✓ map +tiles come from .*germany/);
+    assert.equal((await examine({})).map, undefined);
   });
 
   test('fails on a read-only database', async () => {

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { findApproximatePosition } from '../../../core/place/postcodes.ts';
-import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { isUuid } from '../../engine/definition/formats.ts';
 import { ApiError, type FieldError, validationError } from '../../errors.ts';
@@ -8,6 +7,7 @@ import { refuseUnknownParameters } from '../../http/conventions.ts';
 import { findClusters, findEmployees, type MapView } from './clusters.ts';
 import { findPositions } from './positions.ts';
 import { listProposals, rejectProposal } from './proposals.ts';
+import { type MapConfig, tileRoutes } from './tile-routes.ts';
 
 const maxZoom = 22;
 
@@ -20,17 +20,8 @@ interface MapOptions {
   config: MapConfig;
 }
 
-export type MapConfig = Partial<Pick<Config, 'MAP_TILES_URL' | 'MAP_ATTRIBUTION' | 'GEOCODER_URL'>>;
-
 export async function mapRoutes(app: FastifyInstance, { database, config }: MapOptions): Promise<void> {
-  app.get('/map/settings', async (request) => {
-    refuseUnknownParameters(request, []);
-    return {
-      tilesUrl: config.MAP_TILES_URL ?? null,
-      attribution: config.MAP_ATTRIBUTION ?? null,
-      hasGeocoder: config.GEOCODER_URL !== undefined,
-    };
-  });
+  await app.register(tileRoutes, { config });
 
   app.get('/map', { config: { isHeavyRead: true } }, async (request) => {
     const [clusters, employees] = await Promise.all([

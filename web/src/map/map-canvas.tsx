@@ -16,7 +16,7 @@ import type { People } from './people.ts';
 import { loadPlaces, placesFrom } from './places.ts';
 import { fromPixels, type Position, type Size, scaleOf, toPixels, type View, zoomView } from './view.ts';
 
-const TileLayer = lazy(async () => ({ default: (await import('./tile-layer.tsx')).TileLayer }));
+const TileLayer = lazy(async () => ({ default: (await import('./tiles/tile-layer.tsx')).TileLayer }));
 
 interface MapCanvasProps {
   label: string;
@@ -142,7 +142,13 @@ export function MapCanvas(props: MapCanvasProps) {
       >
         {tilesUrl !== null && (
           <Suspense>
-            <TileLayer url={tilesUrl} view={view} size={size} onFail={giveUpTiles} />
+            <TileLayer
+              url={tilesUrl}
+              file={settings.data?.tileFile ?? null}
+              view={view}
+              size={size}
+              onFail={giveUpTiles}
+            />
           </Suspense>
         )}
         <canvas ref={canvas} className={classes.canvas} />
