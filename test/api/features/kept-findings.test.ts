@@ -190,6 +190,18 @@ test('whatever changes, the kept list and counts equal those that all rows give'
   assert.deepEqual(new Set(done).difference(statuses), new Set());
 });
 
+test('former and new duplicates of a changed object are looked at, too', async () => {
+  const { tenantId, headers } = await startFoyers(12);
+  const kept = new KeptFindings(resources);
+  await kept.readAll(readerOf(tenantId));
+  const { data } = (await service.get('/sites?sort=name&limit=3', { headers })).json();
+  for (const { id } of data)
+    for (const name of ['Halle 1', 'Foyer', 'Halle 2']) {
+      await service.patch(`/sites/${id}`, { name }, { headers });
+      await demandEqual(kept, tenantId, [wholeList]);
+    }
+});
+
 test('pages of the kept list are those of the database', async () => {
   const { tenantId, headers, customerId } = await startFoyers(8);
   const kept = new KeptFindings(resources);
