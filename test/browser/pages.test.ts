@@ -65,6 +65,20 @@ describe('a page', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('shows its entry of the menu in a low window', async () => {
+    const { page } = await office.enter(email);
+    await page.setViewportSize({ width: 1024, height: 600 });
+    await page.goto(`${office.origin}/settings`);
+    const entry = page.getByRole('navigation').locator('a[aria-current="page"][href="/settings"]').first();
+    await entry.waitFor();
+    await untilLoaded(page);
+    const { y, height } = (await entry.boundingBox())!;
+    const list = (await entry.locator('xpath=..').boundingBox())!;
+    // A pixel may be cut by rounding.
+    assert.ok(y >= list.y && y + height <= list.y + list.height + 1, JSON.stringify({ y, height, list }));
+    await page.context().close();
+  });
+
   test('needs at most 250 kB of compressed JavaScript at the first load', async () => {
     const { page } = await office.enter(email);
     for (const path of [

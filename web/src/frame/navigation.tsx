@@ -11,8 +11,8 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, lazyRouteComponent, useRouter } from '@tanstack/react-router';
-import { type ReactNode, Suspense, useState } from 'react';
+import { Link, lazyRouteComponent, useLocation, useRouter } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { pluralOf, useDefinitions } from '../api/definitions.ts';
@@ -38,6 +38,13 @@ export function Navigation() {
   const { business } = useMe();
   const isAdministrator = useIsAdministrator();
   const mayEdit = useMayEdit();
+  const { pathname } = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  // A low window does not show all entries.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address has another current page.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [pathname]);
   return (
     <>
       <Stack className={classes.brand} gap={10}>
@@ -51,7 +58,7 @@ export function Navigation() {
       <div className={classes.search}>
         <SearchButton>{t('search.title')}</SearchButton>
       </div>
-      <nav className={classes.links} aria-label={t('navigation.label')}>
+      <nav ref={nav} className={classes.links} aria-label={t('navigation.label')}>
         <NavigationLink to="/" icon="home" isExact>
           {t('navigation.home')}
         </NavigationLink>
