@@ -1,5 +1,6 @@
 // The bill of materials: every package that the service runs with, as CycloneDX. It follows from the lockfile alone.
 import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -32,15 +33,44 @@ export async function buildBillOfMaterials(): Promise<string> {
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** Name and version of each package of the lockfile that is not for development only. */
+interface LockedPackage {
+  version: string;
+  dev?: boolean;
+  link?: boolean;
+  dependencies?: Record<string, string>;
+}
+
+/** Name and version of each package of the lockfile that is not for development only, or that browsers get. */
 async function readRuntimePackages(): Promise<Set<string>> {
   const lockfile = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'));
-  const packages: [string, { version: string; dev?: boolean; link?: boolean }][] = Object.entries(
-    lockfile.packages,
-  );
+  const packages: Record<string, LockedPackage> = lockfile.packages;
+  const inBrowsers = findBrowserPlaces(packages);
   // The client is part of this repository, not a package that the service runs with.
-  const kept = packages.filter(([place, { dev, link }]) => place.includes('node_modules/') && !dev && !link);
+  const kept = Object.entries(packages).filter(
+    ([place, { dev, link }]) => place.includes('node_modules/') && (!dev || inBrowsers.has(place)) && !link,
+  );
   return new Set(kept.map(([place, { version }]) => `${place.split('node_modules/').at(-1)}@${version}`));
+}
+
+/** Installed for the build of the web app only, and yet part of it: what its sources import, and the reference page. */
+function findBrowserPlaces(packages: Readonly<Record<string, LockedPackage>>): Set<string> {
+  const places = new Set<string>();
+  const visit = (name: string, from: string) => {
+    const folder = `${from}/node_modules/${name}`.replace(/^\//, '');
+    if (!packages[folder]) {
+      if (from !== '') visit(name, from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))));
+      return;
+    }
+    if (places.has(folder)) return;
+    places.add(folder);
+    for (const dependency of Object.keys(packages[folder].dependencies ?? {})) visit(dependency, folder);
+  };
+  for (const file of globSync('web/src/**/*.{ts,tsx,css}', { cwd: root, exclude: ['**/*.test.ts'] })) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    for (const [, name] of source.matchAll(/(?:from|import) ['"]((?:@[\w-]+\/)?[\w.-]+)/g)) visit(name!, '');
+  }
+  for (const name of ['world-atlas', '@scalar/fastify-api-reference']) visit(name, '');
+  return places;
 }
 
 function leaveOutTools(document: BillOfMaterials, kept: ReadonlySet<string>): void {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs, promisify } from 'node:util';
 import { buildBillOfMaterials } from './bill-of-materials.ts';
+import { isNeeded, shrinkIcuData, stripSymbols } from './release-size.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -36,10 +37,6 @@ const copied = [
   'README.md',
   'SECURITY.md',
 ];
-
-/** Files of installed packages that only compilers, type checkers and readers of sources need. */
-const unneeded =
-  /\.(d\.[cm]?ts|map|a|flow|tsbuildinfo)$|\/(pgxs|pkgconfig|include|test|tests|benchmarks?|docs|examples?|\.github|node_modules\/\.[^/]+)$/;
 
 interface Manifest {
   version: string;
@@ -135,11 +132,13 @@ async function installPackages(
   await mkdir(path.join(target, 'runtime'));
   await rename(path.join(modules, nodePackage, 'bin/node'), path.join(target, 'runtime/node'));
   await rm(path.join(modules, nodePackage), { recursive: true });
+  await stripSymbols(path.join(target, 'runtime/node'), platform);
   await linkLibraries(path.join(modules, postgresPackage));
+  for (const [name] of wanted) if (isPostgres(name)) await shrinkIcuData(path.join(modules, name));
   await cp(modules, path.join(target, 'node_modules'), {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (source) => !unneeded.test(source),
+    filter: isNeeded,
   });
 }
 

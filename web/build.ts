@@ -87,6 +87,13 @@ async function compressFiles(directory: string): Promise<void> {
   }
 }
 
-const fingerprint = fingerprintSources();
-if (!(await isBuilt(fingerprint))) await buildApp(fingerprint);
-await buildGuide();
+try {
+  const fingerprint = fingerprintSources();
+  if (!(await isBuilt(fingerprint))) await buildApp(fingerprint);
+  await buildGuide();
+} catch (error) {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  const message =
+    'The web app needs packages for its build. Run "npm ci" first, then "npm prune --omit=dev".';
+  throw new Error(message, { cause: error });
+}

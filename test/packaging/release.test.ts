@@ -1,7 +1,7 @@
 // A release starts on a machine that has neither npm nor a network.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -54,6 +54,24 @@ describe('a release', () => {
       [],
     );
     assert.ok(existsSync(path.join(home, 'web/dist/index.html')));
+    const { stdout } = await run('du', ['-sk', home]);
+    const isStripped = await run('strip', ['--version']).then(
+      () => true,
+      () => false,
+    );
+    assert.ok(Number.parseInt(stdout, 10) < (isStripped ? 200_000 : 235_000), stdout);
+  });
+
+  test('loads everything that the service imports from packages', async () => {
+    const sources = globSync('{server,core}/**/*.ts', { cwd: home });
+    const contents = await Promise.all(sources.map((file) => readFile(path.join(home, file), 'utf8')));
+    const imported = contents.flatMap((content) => [
+      ...content.matchAll(/(?:from |import\()'([^.'][^']*)'/g),
+    ]);
+    const names = new Set(imported.map(([, name]) => name!).filter((name) => !name.startsWith('node:')));
+    assert.ok(names.has('@zxcvbn-ts/core') && names.has('nodemailer'), [...names].join(' '));
+    const script = [...names].map((name) => `await import('${name}');`).join('\n');
+    await run(path.join(home, 'runtime/node'), ['--input-type=module', '-e', script], { cwd: home });
   });
 
   test(
@@ -108,6 +126,7 @@ describe('a release', () => {
       run('nsenter', [`--net=/proc/${service.pid}/ns/net`, program, ...words], {
         cwd: '/',
         env: { PATH: '/usr/bin:/bin', DATA_DIR: data },
+        maxBuffer: 16 * 1024 * 1024,
       });
     const stamm = async (...words: string[]) =>
       JSON.parse((await inside(path.join(home, 'bin/stamm'), ...words, '--json')).stdout);
@@ -134,6 +153,10 @@ describe('a release', () => {
       'http://127.0.0.1:3000/docs',
     );
     assert.equal(guide.stdout, '200');
+    const reference = await inside('curl', '-s', 'http://127.0.0.1:3000/docs/reference');
+    const [, script] = /src="([^"]*scalar[^"]*)"/.exec(reference.stdout)!;
+    const bundle = await inside('curl', '-s', `http://127.0.0.1:3000${script}`);
+    assert.match(bundle.stdout, /createApiReference/);
     assert.match(output, new RegExp(`${home}/bin/stamm tenant create`));
     service.kill('SIGTERM');
     await until('the end of the release', () => service.exitCode !== null || service.signalCode !== null);

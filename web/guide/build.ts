@@ -1,9 +1,12 @@
-// Builds the guide into web/guide/dist: the pages, one style sheet, one script and the client's package. Quick, so it has its own
-// fingerprint: a new line in the changelog does not build the web app again.
+// Builds the guide into web/guide/dist: the pages, one style sheet, one script, the client's package and the script of
+// the reference. Quick, so it has its own fingerprint: a new line in the changelog does not build the web app again.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { runInThisContext } from 'node:vm';
+import { gzip } from 'node:zlib';
 
 const folder = import.meta.dirname;
 const root = path.resolve(folder, '../..');
@@ -44,6 +47,7 @@ export async function buildGuide(): Promise<void> {
     await copyFile(path.join(root, 'docs/guide/redocly.yaml'), path.join(fresh, 'redocly.yaml'));
     const { packClient } = await import('../../client/pack.ts');
     await writeFile(path.join(fresh, 'stamm-client.tgz'), await packClient());
+    await writeFile(path.join(fresh, 'scalar.js.gz'), await readReference());
     await writeFile(path.join(fresh, 'fingerprint'), fingerprint);
     if (existsSync(target)) await rename(target, old);
     await rename(fresh, target);
@@ -53,4 +57,13 @@ export async function buildGuide(): Promise<void> {
     await rm(fresh, { recursive: true, force: true });
     await rm(old, { recursive: true, force: true });
   }
+}
+
+/** Scalar publishes its browser bundle in a small package only as a string inside its Fastify plugin. */
+async function readReference(): Promise<Buffer> {
+  const plugin = await readFile(new URL(import.meta.resolve('@scalar/fastify-api-reference')), 'utf8');
+  const literal = /^var standalone_default = (".*");$/m.exec(plugin)?.[1];
+  if (!literal) throw new Error('@scalar/fastify-api-reference does not hold its bundle where it used to');
+  const script: string = runInThisContext(literal);
+  return promisify(gzip)(script, { level: 9 });
 }

@@ -25,8 +25,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Stamm API</title>
-<p>The guide has not been built. Run <code>npm ci</code> and start the service again.
-The <a href="/docs/reference">API reference</a> works without it.</p></html>`;
+<p>The guide has not been built. Run <code>npm ci</code> and start the service again.</p></html>`;
 
 export async function guideRoutes(app: FastifyInstance): Promise<void> {
   const files = new Map<string, string | Buffer>();

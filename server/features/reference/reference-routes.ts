@@ -1,9 +1,9 @@
 // The interactive API reference at /docs/reference, drawn by Scalar from /openapi.json. The page asks no other host for anything.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { promisify } from 'node:util';
-import { runInThisContext } from 'node:vm';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { notStored } from '../../http/answer-headers.ts';
 
@@ -83,7 +83,7 @@ const hidden = { schema: { hide: true } };
 export async function referenceRoutes(app: FastifyInstance): Promise<void> {
   let loading: Promise<Bundle> | undefined;
 
-  /** The bundle has megabytes: it is read when somebody first opens the reference, and kept compressed. */
+  /** The bundle has a megabyte: it is read when somebody first opens the reference, and kept compressed. */
   function bundle(): Promise<Bundle> {
     loading ??= loadBundle().catch((error) => {
       loading = undefined;
@@ -127,17 +127,8 @@ interface Bundle {
   gzipped: Buffer;
 }
 
-/**
- * Scalar publishes its browser bundle in a small package only as a string inside its Fastify plugin. Importing the
- * plugin itself would take half a second and 70 MB.
- */
+/** As web/guide/build.ts made it. */
 async function loadBundle(): Promise<Bundle> {
-  const plugin = await readFile(new URL(import.meta.resolve('@scalar/fastify-api-reference')), 'utf8');
-  const literal = /^var standalone_default = (".*");$/m.exec(plugin)?.[1];
-  if (!literal) throw new Error('@scalar/fastify-api-reference does not hold its bundle where it used to');
-  const script: string = runInThisContext(literal);
-  return {
-    version: createHash('sha256').update(script).digest('base64url').slice(0, 16),
-    gzipped: await promisify(gzip)(script, { level: 9 }),
-  };
+  const gzipped = await readFile(path.resolve(import.meta.dirname, '../../../web/guide/dist/scalar.js.gz'));
+  return { version: createHash('sha256').update(gzipped).digest('base64url').slice(0, 16), gzipped };
 }
