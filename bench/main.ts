@@ -5,6 +5,7 @@ import { startPostgres } from './postgres.ts';
 import { endOnSignals, isInterrupted, runScoped } from './processes.ts';
 import { type Section, writeResults, writeTable } from './report.ts';
 import type { Outcome, Scenario } from './scenario.ts';
+import { cost } from './scenarios/cost.ts';
 import { creation } from './scenarios/creation.ts';
 import { fairness } from './scenarios/fairness.ts';
 import { growth } from './scenarios/growth.ts';
@@ -23,6 +24,7 @@ const scenarios: readonly Scenario[] = [
   importing,
   reads,
   visits,
+  cost,
   growth,
   office,
   overload,
