@@ -36,7 +36,7 @@ async function measureInstall() {
   const lock = JSON.parse(readFileSync(path.join(folder, '../package-lock.json'), 'utf8'));
   const packages = Object.entries(lock.packages as Record<string, { dev?: boolean }>);
   const development = packages
-    .filter(([, { dev }]) => dev)
+    .filter(([place, { dev }]) => dev && place.startsWith('node_modules/'))
     .map(([place]) => path.join(folder, '..', place))
     .filter((place) => existsSync(place));
   const cache = path.join(folder, '.cache');
