@@ -54,7 +54,15 @@ export async function addWebApp(app: FastifyInstance, tilesUrl: string | undefin
   };
 
   app.get('/', hidden, async (_request, reply) => sendPage(reply, page));
-  for (const [address, file] of describeFiles(contents)) {
+  const files = describeFiles(contents);
+  // One route for hundreds of files: the start does not wait for a route of each.
+  app.get('/assets/*', hidden, async (request, reply) => {
+    const file = files.get(request.url.split('?', 1)[0]!);
+    if (!file) throw new ApiError('not_found');
+    return sendFile(request, reply, file);
+  });
+  for (const [address, file] of files) {
+    if (file.isHashed) continue;
     app.get(address, hidden, async (request, reply) => sendFile(request, reply, file));
   }
   app.setNotFoundHandler(async (request, reply) => {
