@@ -7,7 +7,7 @@ import { findFreePort } from '../../helpers/free-port.ts';
 import { haproxy, postgres15 } from '../../helpers/programs.ts';
 import { until } from '../../helpers/waiting.ts';
 import { initializePostgres, makeServerDir } from './debian-postgres.ts';
-import { generous } from './deployments.ts';
+import { generous, promised } from './deployments.ts';
 import { startHAProxy } from './haproxy.ts';
 import { databaseUrl, type StammProcess, startStamm, withClient } from './process.ts';
 import { childrenOf, signalProcesses } from './process-list.ts';
@@ -71,6 +71,7 @@ export async function startCitusCluster() {
   const startNode = (index: number) =>
     startStamm({
       ...generous,
+      ...promised,
       DATABASE_URL: databaseUrl(connection),
       PORT: String(nodePorts[index]),
       DRAIN_SECONDS: '',
