@@ -300,6 +300,35 @@ describe('on the road', { skip: withoutChromium }, () => {
     await page.context().close();
   });
 
+  test('what another tab is still reading while somebody signs out is not kept', async () => {
+    const { siteId, carer } = await startRound();
+    const page = await enter(carer.email);
+    await page.goto(`${network.origin}/data/sites/${siteId}`);
+    await untilKept(page, siteId);
+    const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const other = await page.context().newPage();
+    await other.route(/\/app\/plants\?/, async (route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await released.promise;
+      await route.fulfill({ response });
+    });
+    await other.goto(`${network.origin}/data/sites/${siteId}`);
+    await read.promise;
+    await page.getByRole('button', { name: 'Menü' }).click();
+    await page.getByRole('button', { name: 'Paula Harms' }).click();
+    await page.getByRole('button', { name: 'Abmelden' }).click();
+    await page.waitForURL(/\/sign-in/);
+    const arrived = other.waitForResponse(/\/app\/plants\?/);
+    released.resolve();
+    await (await arrived).finished();
+    for (let look = 0; look < 20; look++) {
+      assert.deepEqual(await keptOn(page), { shell: false, answers: [], databases: [] });
+      await page.waitForTimeout(50);
+    }
+    await page.context().close();
+  });
+
   test('a removed account finds nothing on the phone any more', async () => {
     const { siteId, carer } = await startRound();
     const page = await enter(carer.email);

@@ -49,7 +49,10 @@ function noteSilence({ at }: KeptAnswer): void {
   set({ isAway: true, since: Math.min(at, state.since ?? at) });
 }
 
-export async function keepAnswer(path: string, text: string): Promise<void> {
+/** Whoever asked may have signed out meanwhile, here or in another tab, and somebody else may have signed in. */
+export async function keepAnswer(path: string, text: string, asker = readHolder()): Promise<void> {
+  const holder = readHolder();
+  if (!holder || holder.personId !== asker?.personId || holder.business !== asker.business) return;
   // A full phone keeps less. The page works without.
   await writeOne('answers', path, { text, at: Date.now() } satisfies KeptAnswer).catch(() => {});
 }
@@ -61,11 +64,12 @@ export function isAway(error: unknown): boolean {
 
 /** Reads for the app while somebody is on the road. */
 export async function readThroughShelf(path: string, read: () => Promise<string>): Promise<string> {
-  if (!keptPaths.test(path)) return read();
+  const asker = readHolder();
+  if (!asker || !keptPaths.test(path)) return read();
   const kept = readOne<KeptAnswer>('answers', path).catch(() => undefined);
   const reading = read().then(async (text) => {
     noteAnswer();
-    await keepAnswer(path, text);
+    await keepAnswer(path, text, asker);
     return text;
   });
   const useKept = async (failure: () => Promise<string>) => {
