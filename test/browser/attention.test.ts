@@ -1,4 +1,5 @@
 // Entries of one kind are left together, whatever fields they are in, and come back together.
+import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createPerson } from '../helpers/office.ts';
 import { withoutChromium } from '../helpers/programs.ts';
@@ -29,5 +30,14 @@ describe('the attention list', { skip: withoutChromium }, () => {
     await page.getByText('Davon gibt es nichts.').waitFor();
     await page.keyboard.press('Control+z');
     await entries.nth(1).waitFor();
+    await page.getByText('Tragen Sie sie neu ein').nth(1).waitFor();
+  });
+
+  test('somebody of the role Pflege reads what is wrong, and no advice that only the office can follow', async () => {
+    const { email } = await createPerson(office, { role: 'PFLEGE' });
+    const { page } = await office.enter(email);
+    await page.goto(`${office.origin}/attention?code=unknown_shape`);
+    await page.getByText('Stamm kann die gesendeten Angaben nicht lesen.').nth(1).waitFor();
+    assert.equal(await page.getByText('Tragen Sie sie neu ein').count(), 0);
   });
 });

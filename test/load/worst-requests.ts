@@ -74,6 +74,7 @@ const features: Record<string, Worst> = {
   ],
   'GET /attention/overview': () => [{ path: '/attention/overview' }],
   'GET /map': () => [{ path: '/map?west=-180&south=-90&east=180&north=90&zoom=18' }],
+  'GET /map/tiles/:version/:z/:x/:y': () => [{ path: '/map/tiles/1/99999999/0/0' }],
   'GET /map/proposals': () => [{ path: '/map/proposals' }],
   'GET /calendar-feeds/:resource/:id': ({ ids }) => [{ path: `/calendar-feeds/employee/${ids.employee}` }],
   'GET /calendar/:tenantId/:file': ({ calendar }) => [{ path: calendar.replace(/^\/app/, '') }],

@@ -13,6 +13,9 @@ export type MapConfig = Partial<
   Pick<Config, 'MAP_TILES_URL' | 'MAP_TILES_FILE' | 'MAP_ATTRIBUTION' | 'GEOCODER_URL'>
 >;
 
+/** Unpacked, in bytes. Usual ones have less than a hundredth of it. */
+const largestTile = 2 ** 25;
+
 /** The address of a tile changes with the file. */
 const keptWeek = 'private, max-age=604800, immutable';
 
@@ -47,7 +50,7 @@ export async function tileRoutes(app: FastifyInstance, { config }: { config: Map
       reply.type(file.contentType);
       if (!file.isGzip) return reply.send(tile);
       if (!request.headers['accept-encoding']?.includes('gzip'))
-        return reply.send(await promisify(gunzip)(tile));
+        return reply.send(await promisify(gunzip)(tile, { maxOutputLength: largestTile }));
       return reply.header('Content-Encoding', 'gzip').send(tile);
     },
   );

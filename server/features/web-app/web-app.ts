@@ -56,7 +56,7 @@ export async function addWebApp(app: FastifyInstance, tilesUrl: string | undefin
   app.get('/', hidden, async (_request, reply) => sendPage(reply, page));
   const files = describeFiles(contents);
   // One route for hundreds of files: the start does not wait for a route of each.
-  app.get('/assets/*', hidden, async (request, reply) => {
+  app.get('/assets/:name', hidden, async (request, reply) => {
     const file = files.get(request.url.split('?', 1)[0]!);
     if (!file) throw new ApiError('not_found');
     return sendFile(request, reply, file);

@@ -6,6 +6,7 @@ import type { AttentionCode } from '../../../core/definition/codes.ts';
 import { type Definition, labelOf, leavesOf, titleOf, useDefinitions, valueAt } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import type { AttentionEntry } from '../api/records.ts';
+import { useMayEdit } from '../api/session.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon, resourceIcon } from '../icons.tsx';
 import { NamedLink } from '../records/value.tsx';
@@ -21,6 +22,7 @@ export function useEntryName({ resource, id }: Named): string {
 
 export function EntryWords({ entry, children }: { entry: Named; children?: ReactNode }) {
   const { t } = useTranslation();
+  const mayEdit = useMayEdit();
   const definition = useDefinitions().find(({ name }) => name === entry.resource);
   const { data: named } = useNamed([entry.resource], entry.id);
   const name = useEntryName(entry);
@@ -52,6 +54,7 @@ export function EntryWords({ entry, children }: { entry: Named; children?: React
               externalId: named ? valueAt(named.entity, entry.field) : '…',
               number: formatNumber((entry.duplicateIds?.length ?? 0) + 1),
             })}
+            {mayEdit && ` ${t(`attention.advice.${code}`)}`}
           </Text>
         )}
       </Stack>

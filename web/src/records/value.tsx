@@ -1,7 +1,7 @@
 // A value of a field as people read it.
 import { Anchor, Badge, Skeleton, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type Field, isMoney, labelOf, titleOf, useDefinitions } from '../api/definitions.ts';
+import { type Field, hintOf, isMoney, labelOf, titleOf, useDefinitions } from '../api/definitions.ts';
 import { useNamed } from '../api/named.ts';
 import { AnchorLink } from '../frame/links.tsx';
 import { Icon } from '../icons.tsx';
@@ -122,7 +122,12 @@ export function NamedLink({
     );
   const { definition, entity, isDeleted } = named;
   return (
-    <AnchorLink to={`/data/${definition.collection}/${entity.id}`} inherit tabIndex={tabIndex}>
+    <AnchorLink
+      to={`/data/${definition.collection}/${entity.id}`}
+      inherit
+      tabIndex={tabIndex}
+      title={hintOf(definition, entity) || undefined}
+    >
       {labelOf(definition, entity)}
       {isDeleted && ` (${t('bin.deletedMark')})`}
     </AnchorLink>

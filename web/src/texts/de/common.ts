@@ -513,26 +513,30 @@ export const texts: typeof english = {
       unread_cell: 'Zelle nicht gelesen',
     },
     explain: {
-      unresolved_reference:
-        '{{field}}: Den verknüpften Eintrag gibt es nicht. Wählen Sie den richtigen, oder leeren Sie das Feld.',
-      pending_reference:
-        '{{field}} „{{externalId}}“: Stamm verknüpft den Eintrag, sobald es ihn gibt. Oder wählen Sie einen anderen.',
-      unknown_shape:
-        '{{field}}: Stamm kann die gesendeten Angaben nicht lesen. Tragen Sie sie neu ein, oder lassen Sie sie so.',
-      half_position: 'Breiten- oder Längengrad fehlt. Ergänzen Sie die Position oder leeren Sie sie.',
-      no_position:
-        'Postleitzahl und Ort sind unbekannt, deshalb fehlt der Standort auf der Karte. Prüfen Sie die Adresse, oder setzen Sie die Position.',
-      probable_duplicate:
-        '{{number}} Einträge heißen am selben Ort gleich. Führen Sie sie zusammen, oder lassen Sie sie so.',
-      validity_ended: 'Die Gültigkeit ist abgelaufen. Verlängern Sie sie, oder löschen Sie den Standort.',
-      closed_visit:
-        'In den nächsten drei Monaten entfällt ein Besuch, weil geschlossen ist. Ändern Sie Intervall, Toleranz oder Öffnungszeiten.',
-      plan_failed:
-        'Stamm kann die Besuche nicht planen, deshalb fehlen sie. Prüfen Sie Zeitzone, Intervalle und Öffnungszeiten.',
-      no_employee:
-        'Für die Besuche ist niemand eingeteilt, oder die Person ist nicht mehr aktiv. Wählen Sie einen Mitarbeiter.',
-      unread_cell:
-        'Der Import konnte eine Zelle nicht lesen. Tragen Sie die Angabe aus der Bemerkung ein, und löschen Sie sie dort.',
+      unresolved_reference: '{{field}}: Den verknüpften Eintrag gibt es nicht.',
+      pending_reference: '{{field}} „{{externalId}}“: Stamm verknüpft den Eintrag, sobald es ihn gibt.',
+      unknown_shape: '{{field}}: Stamm kann die gesendeten Angaben nicht lesen.',
+      half_position: 'Breiten- oder Längengrad fehlt.',
+      no_position: 'Postleitzahl und Ort sind unbekannt, deshalb fehlt der Standort auf der Karte.',
+      probable_duplicate: '{{number}} Einträge heißen am selben Ort gleich.',
+      validity_ended: 'Die Gültigkeit ist abgelaufen.',
+      closed_visit: 'In den nächsten drei Monaten entfällt ein Besuch, weil geschlossen ist.',
+      plan_failed: 'Stamm kann die Besuche nicht planen, deshalb fehlen sie.',
+      no_employee: 'Für die Besuche ist niemand eingeteilt, oder die Person ist nicht mehr aktiv.',
+      unread_cell: 'Der Import konnte eine Zelle nicht lesen.',
+    },
+    advice: {
+      unresolved_reference: 'Wählen Sie den richtigen, oder leeren Sie das Feld.',
+      pending_reference: 'Oder wählen Sie einen anderen.',
+      unknown_shape: 'Tragen Sie sie neu ein, oder lassen Sie sie so.',
+      half_position: 'Ergänzen Sie die Position oder leeren Sie sie.',
+      no_position: 'Prüfen Sie die Adresse, oder setzen Sie die Position.',
+      probable_duplicate: 'Führen Sie sie zusammen, oder lassen Sie sie so.',
+      validity_ended: 'Verlängern Sie sie, oder löschen Sie den Standort.',
+      closed_visit: 'Ändern Sie Intervall, Toleranz oder Öffnungszeiten.',
+      plan_failed: 'Prüfen Sie Zeitzone, Intervalle und Öffnungszeiten.',
+      no_employee: 'Wählen Sie einen Mitarbeiter.',
+      unread_cell: 'Tragen Sie die Angabe aus der Bemerkung ein, und löschen Sie sie dort.',
     },
     merge: 'Zusammenführen',
   },

@@ -506,23 +506,30 @@ export const texts = {
       unread_cell: 'Cell not read',
     },
     explain: {
-      unresolved_reference:
-        '{{field}} names a record that does not exist. Choose another one, or clear the field.',
-      pending_reference:
-        '{{field}} "{{externalId}}": Stamm links the record when it arrives. Or choose another one.',
-      unknown_shape: '{{field}}: Stamm cannot read the data that was sent. Enter it again, or leave it.',
-      half_position: 'Latitude or longitude is missing. Complete the position, or clear it.',
-      no_position:
-        'Postcode and town are unknown, so the site is not on the map. Check the address, or set the position.',
-      probable_duplicate:
-        '{{number}} records have the same name in the same place. Merge them, or leave them as they are.',
-      validity_ended: 'The validity has ended. Extend it, or delete the site.',
-      closed_visit:
-        'In the next three months a visit is skipped because the site is closed. Change the interval, its tolerance or the opening hours.',
-      plan_failed:
-        'Stamm cannot plan the visits, so they are missing. Check time zone, intervals and opening hours.',
-      no_employee: 'Nobody is assigned to the visits, or the person is no longer active. Choose an employee.',
-      unread_cell: 'The import could not read a cell. Enter its value from the comment, and delete it there.',
+      unresolved_reference: '{{field}} names a record that does not exist.',
+      pending_reference: '{{field}} "{{externalId}}": Stamm links the record when it arrives.',
+      unknown_shape: '{{field}}: Stamm cannot read the data that was sent.',
+      half_position: 'Latitude or longitude is missing.',
+      no_position: 'Postcode and town are unknown, so the site is not on the map.',
+      probable_duplicate: '{{number}} records have the same name in the same place.',
+      validity_ended: 'The validity has ended.',
+      closed_visit: 'In the next three months a visit is skipped because the site is closed.',
+      plan_failed: 'Stamm cannot plan the visits, so they are missing.',
+      no_employee: 'Nobody is assigned to the visits, or the person is no longer active.',
+      unread_cell: 'The import could not read a cell.',
+    },
+    advice: {
+      unresolved_reference: 'Choose another one, or clear the field.',
+      pending_reference: 'Or choose another one.',
+      unknown_shape: 'Enter it again, or leave it.',
+      half_position: 'Complete the position, or clear it.',
+      no_position: 'Check the address, or set the position.',
+      probable_duplicate: 'Merge them, or leave them as they are.',
+      validity_ended: 'Extend it, or delete the site.',
+      closed_visit: 'Change the interval, its tolerance or the opening hours.',
+      plan_failed: 'Check time zone, intervals and opening hours.',
+      no_employee: 'Choose an employee.',
+      unread_cell: 'Enter its value from the comment, and delete it there.',
     },
     merge: 'Merge',
   },
