@@ -28,6 +28,7 @@ const exceptions: Record<string, string> = {
   'server/features/care-role/care-role.ts': oneValue,
   'server/features/import/session/spool.ts': 'a line at a time',
   'server/features/map/geocoder.ts': 'an answer of the geocoder',
+  'server/features/map/tile-file.ts': 'the head of a file of the operator',
   'server/features/personal-data/named-texts.ts': 'a parameter',
   'server/features/sign-in/webauthn.ts': oneValue,
   'server/features/tables/table-rows.ts': oneValue,
