@@ -22,7 +22,7 @@ export function ButtonLink({ to, search, ...props }: ButtonProps & Target) {
   );
 }
 
-export function AnchorLink({ to, search, ...props }: AnchorProps & Target) {
+export function AnchorLink({ to, search, ...props }: AnchorProps & Target & { title?: string | undefined }) {
   return (
     <Anchor {...props} renderRoot={(root) => <Link {...root} {...toProps({ ...props, to, search })} />} />
   );
