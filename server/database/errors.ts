@@ -86,11 +86,6 @@ export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03';
 }
 
-/** PostgreSQL ended the statement for its time. */
-export function isOutOfTime(error: unknown): boolean {
-  return (error as { code?: string }).code === '57014';
-}
-
 /** Any thrown value as an ApiError. The cause is for the log only. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;

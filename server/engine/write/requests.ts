@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import {
   DeadlineError,
   isDatabaseAway,
-  isOutOfTime,
+  isOverloaded,
   OutcomeUnknownError,
   toReadError,
 } from '../../database/errors.ts';
@@ -76,7 +76,7 @@ export function buildRequestWrites(database: Database, writing: Writing): Reques
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
         // Nobody else is to blame, and a second try would end in doubt at the deadline.
-        if (asked.length === 1 && isOutOfTime(error)) throw error;
+        if (asked.length === 1 && isOverloaded(error)) throw error;
         // The transaction wrote nothing, and one of them is to blame.
         return runApart(asked, tenantIds.length === 1 ? writeInTurn : run, tenantOf);
       }

@@ -25,6 +25,11 @@ async function holdLock(statement: string, values: readonly unknown[]): Promise<
   return { release: () => holder.end() };
 }
 
+function holdCustomer(id: string): Promise<Held> {
+  const { tenantId } = service.tenant;
+  return holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [tenantId, id]);
+}
+
 /** Half of the deadline is over when this returns. A second wait with a deadline of its own would take twice the rest. */
 function untilHalfTime(): Promise<void> {
   return untilLocked(service.owner, 1, deadlineMs / 2);
@@ -101,10 +106,7 @@ test('a change that waits for its row and then for the journal fails in time and
   const id = await service.createCustomer({ comment: 'first' });
   // The first change of a process compiles code and prepares statements.
   assert.equal((await service.patch(`/customers/${id}`, { comment: 'before' })).statusCode, 200);
-  const row = await holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
-    service.tenant.tenantId,
-    id,
-  ]);
+  const row = await holdCustomer(id);
   const journal = await holdLock('SELECT FROM journal_head WHERE tenant_id = $1 FOR UPDATE', [
     service.tenant.tenantId,
   ]);
@@ -124,10 +126,7 @@ test('a change that waits for its row and then for the journal fails in time and
 test('a change whose body comes late, and which then waits for its row, is known to be refused', async () => {
   const id = await service.createCustomer({ comment: 'first' });
   assert.equal((await service.patch(`/customers/${id}`, { comment: 'before' })).statusCode, 200);
-  const row = await holdLock('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
-    service.tenant.tenantId,
-    id,
-  ]);
+  const row = await holdCustomer(id);
   const body = Readable.from(
     (async function* () {
       yield '{"comment":';

@@ -49,7 +49,7 @@ function noteSilence({ at }: KeptAnswer): void {
   set({ isAway: true, since: Math.min(at, state.since ?? at) });
 }
 
-/** Whoever asked may have signed out meanwhile, here or in another tab, and somebody else may have signed in. */
+/** The person who asked may have signed out meanwhile, here or in another tab. Somebody else may have signed in. */
 export async function keepAnswer(path: string, text: string, asker = readHolder()): Promise<void> {
   const holder = readHolder();
   if (!holder || holder.personId !== asker?.personId || holder.business !== asker.business) return;
