@@ -10,10 +10,10 @@ export interface Clock {
   set(offset: string): Promise<void>;
 }
 
-export async function makeClock(folder: string): Promise<Clock> {
+export async function makeClock(folder: string, start = '+0'): Promise<Clock> {
   const file = path.join(folder, 'clock');
   const set = (offset: string) => writeFile(file, offset);
-  await set('+0');
+  await set(start);
   // The account of PostgreSQL reads it too.
   await chmod(folder, 0o755);
   await chmod(file, 0o644);
