@@ -320,9 +320,32 @@ function keyAt(columns: ChosenColumns, cells: readonly Cell[], index: number): s
 export function nameAt(columns: ChosenColumns, cells: readonly Cell[], index: number): string {
   const own = unguardText(cells[index] ?? '').trim();
   const { path } = columns[index]!;
-  const other =
-    own === '' ? columns.findIndex((one) => one?.adds?.how === 'name' && one.adds.path === path) : -1;
-  return other < 0 ? own : unguardText(cells[other] ?? '').trim();
+  return own === '' ? standInAt(columns, cells, path) : own;
+}
+
+/** "Firma" beside "Kunden-Nr." */
+export function standInAt(columns: ChosenColumns, cells: readonly Cell[], path: string): string {
+  const index = columns.findIndex((one) => one?.adds?.how === 'name' && one.adds.path === path);
+  return index < 0 ? '' : unguardText(cells[index] ?? '').trim();
+}
+
+/** The other name in a row, where it belongs to another object than the first one. */
+function contradictionOf({ columns, names }: LinePlan, cells: readonly Cell[], index: number): string {
+  const { path } = columns[index]!;
+  const other = standInAt(columns, cells, path);
+  const [ids, otherIds] = [
+    names?.get(keyAt(columns, cells, index)),
+    names?.get(nameKey(path, other, ownerAt(columns, cells, index))),
+  ];
+  const isOther = Array.isArray(ids) && Array.isArray(otherIds) && ids.length === 1 && otherIds.length > 0;
+  return isOther && !otherIds.includes(ids[0]) ? other : '';
+}
+
+/** Whether a row names two objects where it can mean only one. */
+export function isContradictory(plan: LinePlan, cells: readonly Cell[]): boolean {
+  return plan.columns.some(
+    (column, index) => column?.namedPath !== undefined && contradictionOf(plan, cells, index) !== '',
+  );
 }
 
 /** The owner of the object that a cell names, where the file names it too. */
@@ -351,22 +374,23 @@ function readName(plan: LinePlan, cells: readonly Cell[], column: NameColumn): C
 
 /**
  * The id of the object that a cell names. The column of the id decides between objects of the same name, and for those
- * without one. A name that nothing answers to, or several do, stays a text, which validation rejects.
+ * without one. A name that nothing answers to, or several do, stays a text, which validation rejects, and so do two names
+ * of different objects.
  */
-function resolveName(
-  { columns, names }: LinePlan,
-  cells: readonly Cell[],
-  column: NameColumn,
-): string | undefined {
+function resolveName(plan: LinePlan, cells: readonly Cell[], column: NameColumn): string | undefined {
+  const { columns, names } = plan;
   const { namedPath } = column;
-  const name = nameAt(columns, cells, columns.indexOf(column));
+  const index = columns.indexOf(column);
+  const name = nameAt(columns, cells, index);
   const id = cells[columns.findIndex((column) => column?.path === namedPath)]?.trim() || undefined;
   if (isNameless(name) && id !== undefined) return id;
   // An emptied name of an exported row clears the reference, although the column of the id still has its id.
   if (name === '') return idIn(columns, cells) === undefined ? id : undefined;
   if (uuid.test(name)) return name;
-  const ids = names?.get(keyAt(columns, cells, columns.indexOf(column))) ?? [];
+  const ids = names?.get(keyAt(columns, cells, index)) ?? [];
   if (ids === 'empty' || ids === 'skip') return undefined;
+  const other = contradictionOf(plan, cells, index);
+  if (other !== '') return `${name} ≠ ${other}`;
   if (id !== undefined && ids.includes(id)) return id;
   return ids.length === 1 ? ids[0] : name;
 }

@@ -15,6 +15,7 @@ import {
   nameAt,
   nameKey,
   ownerAt,
+  standInAt,
 } from './import-lines.ts';
 import type { OpenTable, TableFile } from './table-file.ts';
 import { isFilled } from './table-rows.ts';
@@ -91,7 +92,7 @@ export interface NamedCell {
   name: string;
   /** Name of the object's owner, if the file has it. */
   owner?: string | undefined;
-  /** Number of rows that have the name. */
+  /** Number of rows that have the name. None have one that only stands beside another name. */
   rows: number;
 }
 
@@ -100,17 +101,24 @@ const maxNameLength = 200;
 /** Takes each row, then has each name once. Spellings of one name count as one. */
 export function buildNameSearch(columns: ChosenColumns) {
   const found = new Map<string, NamedCell>();
+
+  function add(column: ImportColumn, name: string, owner: string | undefined, rows: number): void {
+    if (name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return;
+    const key = nameKey(column.path, name, owner);
+    const known = found.get(key) ?? { column, name, owner, rows: 0 };
+    found.set(key, known);
+    known.rows += rows;
+  }
+
   return {
     push(cells: readonly Cell[]): void {
       columns.forEach((column, index) => {
         if (!column || column.adds?.how === 'name') return;
         const name = nameAt(columns, cells, index);
-        if (name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return;
         const owner = ownerAt(columns, cells, index);
-        const key = nameKey(column.path, name, owner);
-        const known = found.get(key) ?? { column, name, owner, rows: 0 };
-        found.set(key, known);
-        known.rows += 1;
+        add(column, name, owner, 1);
+        const other = standInAt(columns, cells, column.path);
+        if (other !== name) add(column, other, owner, 0);
       });
     },
     end: (): NamedCell[] => [...found.values()],

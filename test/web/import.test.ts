@@ -11,7 +11,8 @@ import {
   matchTitles,
   missingColumns,
 } from '../../core/table/columns.ts';
-import { isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
+import { isContradictory, isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
+import { buildNameSearch } from '../../core/table/table-import.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { resources } from '../../server/resources/index.ts';
 
@@ -181,6 +182,47 @@ describe('the import of a file', () => {
     assert.deepEqual(
       ['Alt', 'moeller'].map((customer) => isLeftOut(plan, ['Foyer', customer, '', ''])),
       [true, false],
+    );
+  });
+
+  test('rejects a row whose number and name belong to different objects', () => {
+    const site = definitionOf('site');
+    const columns = guessColumns(site, ['Objekt', 'Kunden-Nr.', 'Firma']);
+    const rows = [
+      ['Foyer', 'K-1', 'Blau AG'],
+      ['Foyer', 'K-1', 'Gruen GMBH'],
+      ['Foyer', 'K-1', 'Grün'],
+      ['Foyer', 'K-1', ''],
+      ['Foyer', '', 'Blau AG'],
+    ];
+    const search = buildNameSearch(columns);
+    for (const row of rows) search.push(row);
+    assert.deepEqual(
+      search.end().map(({ name, rows }) => [name, rows]),
+      [
+        ['K-1', 4],
+        ['Blau AG', 1],
+        ['Gruen GMBH', 0],
+        ['Grün', 0],
+      ],
+    );
+    const ids: [string, string[]][] = [
+      ['K-1', ['g']],
+      // Two customers have this name.
+      ['Grün GmbH', ['h', 'g']],
+      ['Blau AG', ['b']],
+    ];
+    const names = new Map(ids.map(([name, found]) => [nameKey('customerId.name', name), found]));
+    const plan = { type: 'site', columns, mark: undefined, names };
+    assert.deepEqual(
+      rows.map((row) => [JSON.parse(toLine(plan, row)).data.customerId, isContradictory(plan, row)]),
+      [
+        ['K-1 ≠ Blau AG', true],
+        ['g', false],
+        ['g', false],
+        ['g', false],
+        ['b', false],
+      ],
     );
   });
 

@@ -36,7 +36,8 @@ async function understand(file: string) {
     facts.push(cells);
     names.push(cells);
   }
-  const named = names.end().filter(({ column }) => column.namedPath);
+  // Here, a number and a name would always be two objects.
+  const named = names.end().filter(({ column, rows }) => column.namedPath && rows > 0);
   const labelOf = new Map(
     named.map(({ name, owner }) => {
       const label = owner ? `${name} of ${owner}` : name;

@@ -43,8 +43,9 @@ describe('a file of an office', { skip: withoutChromium }, () => {
       ['Praxis Nord', 'Kiel'],
       ['Praxis Nord', 'Lübeck'],
     ] as const;
-    for (const [companyName, city] of customers) {
-      const body = { ...validCustomer, companyName, address: { ...validAddress, city } };
+    for (const [index, [companyName, city]] of customers.entries()) {
+      const customerNumber = `K-${index + 1}`;
+      const body = { ...validCustomer, companyName, customerNumber, address: { ...validAddress, city } };
       ids.set(`${companyName} ${city}`, await office.createCustomer(body));
     }
   });
@@ -224,6 +225,33 @@ describe('a file of an office', { skip: withoutChromium }, () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     assert.deepEqual((await office.get('/sites?q=Filiale')).json().data, []);
     assert.equal((await office.get('/customers?q=Grünzeug Neu')).json().data.length, 1);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('marks a number and a name of different customers, until one of them is corrected', async () => {
+    const { page, complaints } = visit;
+    await page.goto(`${office.origin}/import`);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles(
+        csv('anlagen.csv', [
+          'Objekt;Kunden-Nr.;Firma;Straße/Hausnr.;PLZ/Ort;Schlüssel;Termin nötig',
+          'Halle 1;K-1;Bäckerei Möller;Weg 1;26122 Oldenburg;x;nein',
+          'Halle 2;K-1;Hotel Alsterblick;Weg 2;26122 Oldenburg;x;nein',
+          'Halle 3;K-3;Praxis Nord;Weg 3;26122 Oldenburg;x;nein',
+        ]),
+      );
+    await page.getByRole('button', { name: '1 fehlerhaft' }).waitFor();
+    await page.getByRole('button', { name: '2 gültig' }).waitFor();
+    const cell = page.getByRole('row', { name: /Halle 2/ }).getByRole('gridcell', { name: /K-1/ });
+    assert.match(await cell.innerText(), /Nummer und Name in dieser Zeile gehören nicht zusammen\./);
+    assert.equal(await page.getByRole('heading', { name: 'Namen zuordnen' }).count(), 0);
+    await shot('two-customers');
+    await cell.dblclick();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('K-2');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: '3 gültig' }).waitFor();
     assert.deepEqual(complaints, []);
   });
 

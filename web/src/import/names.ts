@@ -117,6 +117,7 @@ export function unclearNames(names: readonly FoundName[], columns: ChosenColumns
   const hasIds = ({ column }: FoundName) => columns.some((other) => other?.path === column.namedPath);
   return (
     names
+      .filter(({ rows }) => rows > 0)
       .filter((found) => isWord(found) || (found.ids.length !== 1 && !uuid.test(found.name)))
       .filter((found) => found.ids.length === 0 || !hasIds(found))
       // Names without a meaning come first.

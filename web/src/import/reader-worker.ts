@@ -7,6 +7,7 @@ import {
   type ChosenColumns,
   guessesIn,
   holdsData,
+  isContradictory,
   isLeftOut,
   type LinePlan,
   toLine,
@@ -44,7 +45,11 @@ async function* rowsOf(part: Part = {}): AsyncGenerator<CsvRow> {
 }
 
 async function* readChunks(plan: LinePlan, choices: RowChoices, part: Part | undefined) {
-  let chunk: Chunk = { body: '', rows: [], leftOut: [], hinted: [], read: 0 };
+  const next = (read: number): Chunk => ({
+    ...{ body: '', rows: [], leftOut: [], hinted: [], contradictory: [] },
+    read,
+  });
+  let chunk = next(0);
   for await (const row of rowsOf(part)) {
     const { number, cells } = row;
     chunk.read += 1;
@@ -56,9 +61,10 @@ async function* readChunks(plan: LinePlan, choices: RowChoices, part: Part | und
     chunk.body += `${toLine(plan, cells, choice)}\n`;
     chunk.rows.push(number);
     if (guessesIn(plan, cells).size > 0) chunk.hinted.push(number);
+    if (isContradictory(plan, cells)) chunk.contradictory.push(number);
     if (chunk.rows.length < chunkLines && chunk.body.length < chunkCharacters) continue;
     yield chunk;
-    chunk = { body: '', rows: [], leftOut: [], hinted: [], read: chunk.read };
+    chunk = next(chunk.read);
   }
   yield chunk;
 }

@@ -78,10 +78,20 @@ function inOfficeWords(failure: ApiError): ApiError {
 }
 
 /** The outcome of each row of a part, including rows that were not sent. */
-export function resultsOf({ results }: Sent, { leftOut, hinted }: Chunk): RowResult[] {
-  const marked = new Set(hinted);
+export function resultsOf({ results }: Sent, { leftOut, hinted, contradictory }: Chunk): RowResult[] {
+  const [marked, twoNamed] = [new Set(hinted), new Set(contradictory)];
+  const explained = ({ errors, ...result }: RowResult): RowResult => ({
+    ...result,
+    errors: errors.map((error) =>
+      error.message === i18next.t('import.nameNotFound')
+        ? { ...error, message: i18next.t('import.namesDiffer') }
+        : error,
+    ),
+  });
   return [
-    ...results.map((result) => (marked.has(result.row) ? { ...result, isHinted: true } : result)),
+    ...results
+      .map((result) => (twoNamed.has(result.row) ? explained(result) : result))
+      .map((result) => (marked.has(result.row) ? { ...result, isHinted: true } : result)),
     ...leftOut.map((row): RowResult => ({ row, outcome: 'leftOut', errors: [] })),
   ];
 }

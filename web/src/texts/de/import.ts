@@ -63,6 +63,7 @@ export const texts: typeof english = {
     target: 'Ziel von: {{title}}',
     ignored: 'wird ignoriert',
     ignore: 'Ignorieren',
+    namesDiffer: 'Nummer und Name in dieser Zeile gehören nicht zusammen.',
     nameNotFound: 'Nicht gefunden oder mehrfach vorhanden. Bitte oben zuordnen oder die Nummer angeben.',
     emptyIsNo: 'leer heißt nein',
     missing: 'Pflichtangaben ohne Spalte',

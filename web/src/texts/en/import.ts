@@ -57,6 +57,7 @@ export const texts = {
     target: 'Goes to: {{title}}',
     ignored: 'ignored',
     ignore: 'Ignore',
+    namesDiffer: 'Number and name in this row belong to different entries.',
     nameNotFound: 'Not found, or found several times. Assign it above, or give its number.',
     emptyIsNo: 'empty means no',
     missing: 'Required, but no column has it',
