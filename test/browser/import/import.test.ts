@@ -181,13 +181,16 @@ describe('import of a file', { skip: withoutChromium }, () => {
         data: [
           [{ value: 'Adressen, Stand März' }],
           [],
-          ['Firma', 'Straße', 'Hausnummer', 'PLZ', 'Ort', 'Bemerkung'].map((value) => ({ value })),
+          ['Firma', 'Straße', 'Hausnummer', 'PLZ', 'Ort', 'Bemerkung', 'Erfasst'].map((value) => ({
+            value,
+          })),
           [
             { value: 'Mappe GmbH' },
             { value: 'Weg' },
             { value: 7 },
             { value: '01067' },
             { value: 'Dresden' },
+            { value: new Date(Date.UTC(2026, 2, 1)), format: 'dd.mm.yyyy' },
             { value: new Date(Date.UTC(2026, 2, 1)), format: 'dd.mm.yyyy' },
           ],
           // More than the 512 kB from which the library would unpack in a worker of its own.
@@ -202,11 +205,17 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.goto(`${office.origin}/import`);
     await page.locator('input[type=file]').setInputFiles({ name: 'mappe.xlsx', mimeType: '', buffer });
     // The sheet and the row that have titles are found.
-    await page.getByText('3.001 Zeilen · 6 Spalten').waitFor();
+    await page.getByText('3.001 Zeilen · 7 Spalten').waitFor();
     const sheet = page.getByRole('combobox', { name: 'Tabellenblatt' });
     const titleRow = page.getByRole('combobox', { name: 'Titelzeile' });
     assert.equal(await sheet.inputValue(), 'Adressen');
     assert.match(await titleRow.inputValue(), /^3: Firma, Straße/);
+    const [comment, ignored] = [6, 7].map((column) => page.locator(`[data-place="0 ${column - 1}"]`));
+    await page.getByText('01.03.2026').waitFor();
+    assert.deepEqual(
+      [await comment!.innerText(), await ignored!.innerText(), await ignored!.getAttribute('data-ignored')],
+      ['2026-03-01', '01.03.2026', 'true'],
+    );
     await sheet.click();
     await page.getByRole('option', { name: 'Notizen' }).click();
     await page.getByText('Die Datei hat Titel, aber keine Zeilen').waitFor();
@@ -214,7 +223,7 @@ describe('import of a file', { skip: withoutChromium }, () => {
     await page.getByRole('option', { name: 'Adressen' }).click();
     await titleRow.click();
     await page.getByRole('option', { name: 'Keine Titel' }).click();
-    await page.getByText('3.003 Zeilen · 6 Spalten').waitFor();
+    await page.getByText('3.003 Zeilen · 7 Spalten').waitFor();
     await titleRow.click();
     await page.getByRole('option', { name: '3: Firma, Straße' }).click();
     await page.getByRole('button', { name: '1.000 gültig' }).waitFor();

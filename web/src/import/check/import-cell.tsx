@@ -5,6 +5,7 @@ import { type CellReading, showGuess } from '../../../../core/table/cell-guesses
 import type { ImportColumn } from '../../../../core/table/columns.ts';
 import { type Cell, unguardText } from '../../../../core/table/csv/csv.ts';
 import { Value } from '../../records/value.tsx';
+import { formatDay, isDay } from '../../texts/format.ts';
 import { currentLanguage } from '../../texts/language.ts';
 import classes from '../import.module.css';
 import type { RowChanges } from './changes.ts';
@@ -15,6 +16,7 @@ interface ImportCellProps extends CellPlace {
   title: string;
   cell: Cell;
   target: ImportColumn | undefined;
+  isOfWorkbook: boolean;
   guess: CellReading | undefined;
   before: ReturnType<RowChanges['cells']['get']>;
   errors: readonly string[];
@@ -28,9 +30,9 @@ interface ImportCellProps extends CellPlace {
 }
 
 export function ImportCell(props: ImportCellProps) {
-  const { row, column, cell, target, guess, before, errors, isActive, isEditable, editing } = props;
+  const { row, column, target, guess, before, errors, isActive, isEditable, editing } = props;
   const { t } = useTranslation();
-  const text = unguardText(cell ?? '');
+  const text = shownText(props);
   const read = guess && target && showGuess(target, guess.shown ?? '', currentLanguage());
   return (
     <td
@@ -82,6 +84,14 @@ export function ImportCell(props: ImportCellProps) {
       ))}
     </td>
   );
+}
+
+/** A workbook has days, not texts. The cell of a text field shows what will be stored. */
+function shownText({ cell, target, isOfWorkbook }: ImportCellProps): string {
+  const text = unguardText(cell ?? '');
+  const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)( \d\d:\d\d)?$/.exec(text) ?? [];
+  const isShownAsDay = isOfWorkbook && isDay(day) && (!target || target.field.kind === 'date');
+  return isShownAsDay ? formatDay(day) + time : text;
 }
 
 interface CellInputProps {

@@ -101,6 +101,7 @@ export function ImportTable(props: ImportTableProps) {
                       title={table.titles[column] || String(column + 1)}
                       cell={cells[column] ?? null}
                       target={columns[column]}
+                      isOfWorkbook={table.sheet !== undefined}
                       guess={guesses?.get(column)}
                       before={rowChanges?.cells.get(column)}
                       errors={errorsOf(result, columns[column])}
