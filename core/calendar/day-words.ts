@@ -1,4 +1,4 @@
-// Days, times and dates inside texts that people write, in German and English.
+// Days, times and dates inside texts that people write, in German, English and Dutch.
 import { type DayName, dayNames, isClosingTime, isDay } from './calendar-days.ts';
 
 export type TextLanguage = 'de' | 'en';
@@ -10,21 +10,32 @@ const shortDays: Record<TextLanguage, readonly string[]> = {
 
 const dayWords = new Map<string, DayName>(
   [
-    ['mo', 'mon', 'montag', 'montags', 'monday', 'mondays'],
-    ['di', 'tue', 'tues', 'dienstag', 'dienstags', 'tuesday', 'tuesdays'],
-    ['mi', 'wed', 'mittwoch', 'mittwochs', 'wednesday', 'wednesdays'],
-    ['do', 'thu', 'thur', 'thurs', 'donnerstag', 'donnerstags', 'thursday', 'thursdays'],
-    ['fr', 'fri', 'freitag', 'freitags', 'friday', 'fridays'],
-    ['sa', 'sat', 'samstag', 'samstags', 'sonnabend', 'sonnabends', 'saturday', 'saturdays'],
-    ['so', 'sun', 'sonntag', 'sonntags', 'sunday', 'sundays'],
+    ['mo', 'mon', 'montag', 'montags', 'monday', 'mondays', 'maandag'],
+    ['di', 'tue', 'tues', 'dienstag', 'dienstags', 'tuesday', 'tuesdays', 'dinsdag'],
+    ['mi', 'wed', 'mittwoch', 'mittwochs', 'wednesday', 'wednesdays', 'wo', 'woensdag'],
+    ['do', 'thu', 'thur', 'thurs', 'donnerstag', 'donnerstags', 'thursday', 'thursdays', 'donderdag'],
+    ['fr', 'fri', 'freitag', 'freitags', 'friday', 'fridays', 'vr', 'vrijdag'],
+    [
+      'sa',
+      'sat',
+      'samstag',
+      'samstags',
+      'sonnabend',
+      'sonnabends',
+      'saturday',
+      'saturdays',
+      'za',
+      'zaterdag',
+    ],
+    ['so', 'sun', 'sonntag', 'sonntags', 'sunday', 'sundays', 'zo', 'zondag'],
   ].flatMap((words, index) => words.map((word) => [word, dayNames[index]!] as const)),
 );
 
 const dayWord = `(?:${[...dayWords.keys()].sort((one, other) => other.length - one.length).join('|')})(?![a-zäöüß])\\.?`;
-const dash = '\\s*(?:-|–|—|bis|to|until)\\s*';
+const dash = '\\s*(?:-|–|—|bis|to|until|t/m|tot(?: en met)?)\\s*';
 /** One day or a range of days. */
 const daySpan = `${dayWord}(?:${dash}${dayWord})?`;
-const listComma = '\\s*(?:,|\\+|&|/|und|u\\.|and)\\s*';
+const listComma = '\\s*(?:,|\\+|&|/|und|u\\.|and|en)\\s*';
 /** "Mo–Fr, So" */
 export const dayList = `${daySpan}(?:${listComma}${daySpan})*`;
 
@@ -62,10 +73,13 @@ export function readDays(text: string): DayName[] {
   });
 }
 
+/** "ma" is Monday in Dutch, and Tuesday in French and Italian. */
+const isDutch = /\b(?:wo|vr|za|zo|uur|gesloten|elke|om de)\b|t\/m|dag\b|lijks\b/;
+
 /** The entries of a list, which a semicolon or a line break ends. */
 export function splitEntries(text: string): string[] {
-  return text
-    .toLowerCase()
+  const lower = text.toLowerCase();
+  return (isDutch.test(lower) ? lower.replace(/\bma\b/g, 'maandag') : lower)
     .split(/[;\n]/)
     .map((part) => part.trim())
     .filter(Boolean);
@@ -74,7 +88,7 @@ export function splitEntries(text: string): string[] {
 /** "8", "8.30", "08:30", "0830" */
 export const timeWord = '(?:(?:[01]\\d|2[0-4])[0-5]\\d|(?:[01]?\\d|2[0-4])(?:[:.][0-5]\\d)?)(?![\\d:])';
 /** "08:00–17:30 Uhr" */
-export const timeSpan = `(${timeWord})\\s*(?:uhr|h)?${dash}(${timeWord})\\s*(?:uhr\\b|h\\b)?`;
+export const timeSpan = `(${timeWord})\\s*(?:uhr|uur|h)?${dash}(${timeWord})\\s*(?:uhr\\b|uur\\b|h\\b)?`;
 
 /** HH:mm, or undefined where it is no time. */
 export function readTime(text: string): string | undefined {

@@ -106,8 +106,8 @@ const numberWords = [
   'elf',
   'zwölf',
 ];
-const count = `(\\d{1,2}|${numberWords.join('|')}|vierzehn|one|two|three|four|five|six|twelve)`;
-const englishNumbers: Record<string, number> = {
+const count = `(\\d{1,2}|${numberWords.join('|')}|vierzehn|one|two|three|four|five|six|twelve|twee|drie|zes)`;
+const foreignNumbers: Record<string, number> = {
   one: 1,
   two: 2,
   three: 3,
@@ -115,11 +115,14 @@ const englishNumbers: Record<string, number> = {
   five: 5,
   six: 6,
   twelve: 12,
+  twee: 2,
+  drie: 3,
+  zes: 6,
 };
 
 function readCount(word = ''): number {
   if (/^\d/.test(word)) return Number(word);
-  return word === 'vierzehn' ? 14 : (englishNumbers[word] ?? numberWords.indexOf(word) + 1);
+  return word === 'vierzehn' ? 14 : (foreignNumbers[word] ?? numberWords.indexOf(word) + 1);
 }
 
 /** "14-tägig" means every second week, on the same weekday. */
@@ -145,12 +148,12 @@ function timesPerWeek(times: number): Found {
   return times === 1 ? { frequency: 'WEEKLY', interval: 1 } : { frequency: 'WEEKLY', dayCount: times };
 }
 
-const times = `${count}\\s*(?:x|×|mal)\\s*(?:(?:im|in der|pro|je|a|per|/)\\s*)?`;
+const times = `${count}\\s*(?:x|×|mal|keer)\\s*(?:(?:im|in der|pro|je|a|per|/)\\s*)?`;
 const [perWeek, perMonth, perQuarter, perYear] = [
   'woche|wöchentlich|wöchentl\\.?|week|weekly',
-  'monat|monatlich|monatl\\.?|mtl\\.?|month|monthly',
-  'quartal|vierteljahr|quarter',
-  'jahr|jährlich|year|yearly',
+  'monat|monatlich|monatl\\.?|mtl\\.?|month|monthly|maand',
+  'quartal|vierteljahr|quarter|kwartaal',
+  'jahr|jährlich|year|yearly|jaar',
 ];
 
 /** Words that offices use beside those that Stamm writes. */
@@ -166,19 +169,19 @@ const usualPatterns: Pattern[] = [
   ],
   [
     start(
-      '(?:vierteljährlich|vierteljährl\\.?|(?:1/4|¼)[- ]?jährlich|quartalsweise|jedes quartal|quarterly)',
+      '(?:vierteljährlich|vierteljährl\\.?|(?:1/4|¼)[- ]?jährlich|quartalsweise|jedes quartal|quarterly|(?:per|elk) kwartaal)',
     ),
     () => ({ frequency: 'MONTHLY', interval: 3 }),
   ],
   [
-    start('(?:halbjährlich|halbjährl\\.?|(?:1/2|½)[- ]?jährlich|half-?yearly)'),
+    start('(?:halbjährlich|halbjährl\\.?|(?:1/2|½)[- ]?jährlich|half-?yearly|halfjaarlijks)'),
     () => ({ frequency: 'MONTHLY', interval: 6 }),
   ],
   [
-    start('(?:biweekly|fortnightly|every other week|jede (?:2\\.|zweite) woche)'),
+    start('(?:biweekly|fortnightly|every other week|jede (?:2\\.|zweite) woche|om de week)'),
     () => ({ frequency: 'WEEKLY', interval: 2 }),
   ],
-  [start('(?:jeden (?:2\\.|zweiten) monat)'), () => ({ frequency: 'MONTHLY', interval: 2 })],
+  [start('(?:jeden (?:2\\.|zweiten) monat|om de maand)'), () => ({ frequency: 'MONTHLY', interval: 2 })],
   [start(`${times}(?:${perWeek})`), ([, number]) => timesPerWeek(readCount(number))],
   [start(`${times}(?:${perMonth})`), ([, number]) => timesPerMonth(readCount(number))],
   [start(`${times}(?:${perQuarter})`), ([, number]) => timesPerYear(4 * readCount(number))],
@@ -192,16 +195,21 @@ const usualPatterns: Pattern[] = [
   ],
   [
     start(
-      `(?:alle|every)\\s+${count}\\s+(?:(tagen?|days)|(wochen?|weeks)|(monaten?|months)|(jahren?|years))`,
+      `(?:alle|every|om de|elke|iedere|1\\s?x per)\\s+${count}\\s+(?:(tagen?|days|dagen)|(wochen?|weeks|weken)|(monaten?|months|maanden)|(jahren?|years|jaar))`,
     ),
     ([, interval, ...units]) => ({
       frequency: frequencyOf(units.findIndex(Boolean)),
       interval: readCount(interval),
     }),
   ],
-  ...(['tä?gl\\.?', 'wö(?:ch(?:en)?)?(?:tl)?\\.?|wtl\\.?', 'mtl\\.?|monatl\\.?', 'jährl\\.?'] as const).map(
-    (short, index): Pattern => [start(`(?:${short})`), () => ({ frequency: frequencyOf(index) })],
-  ),
+  ...(
+    [
+      'tä?gl\\.?|dagelijks|elke dag',
+      'wö(?:ch(?:en)?)?(?:tl)?\\.?|wtl\\.?|wekelijks|elke week',
+      'mtl\\.?|monatl\\.?|maandelijks|elke maand',
+      'jährl\\.?|jaarlijks|elk jaar',
+    ] as const
+  ).map((short, index): Pattern => [start(`(?:${short})`), () => ({ frequency: frequencyOf(index) })]),
   [
     start(`jeden?\\s+(?:([1-4])\\.|(letzten?))\\s+(${dayList})\\s+(?:im|des|jeden)\\s+monats?`),
     ([, number, , days = '']) => ({
@@ -229,7 +237,7 @@ const usualPatterns: Pattern[] = [
     ([, days = '']) => ({ frequency: 'WEEKLY', interval: 2, byDay: readDays(days) }),
   ],
   [
-    start(`(?:jeden|every)\\s+(${dayList})`),
+    start(`(?:jeden|every|elke|iedere)\\s+(${dayList})`),
     ([, days = '']) => ({ frequency: 'WEEKLY', byDay: readDays(days) }),
   ],
   [start('(?:im|des|jeden)\\s+monats?'), () => ({ frequency: 'MONTHLY' })],

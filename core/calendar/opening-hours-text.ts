@@ -49,13 +49,13 @@ function writeSeason({ validFrom, validUntil }: OpeningHours, language: TextLang
   return parts.length > 0 ? ` (${parts.join(' ')})` : '';
 }
 
-const everyDay = 'täglich|tägl\\.?|tgl\\.?|daily|jeden tag';
-const workingDays = 'werktags|werktäglich|wochentags|weekdays';
+const everyDay = 'täglich|tägl\\.?|tgl\\.?|daily|jeden tag|dagelijks|elke dag';
+const workingDays = 'werktags|werktäglich|wochentags|weekdays|(?:op )?werkdagen|doordeweeks';
 const days = `${dayList}|${everyDay}|${workingDays}`;
-const times = `(?:von\\s+)?${unnamed(timeSpan)}(?:\\s*(?:,|/|\\+|&|und|u\\.|and)\\s*(?:von\\s+)?${unnamed(timeSpan)})*`;
+const times = `(?:v[ao]n\\s+)?${unnamed(timeSpan)}(?:\\s*(?:,|/|\\+|&|und|u\\.|and|en)\\s*(?:v[ao]n\\s+)?${unnamed(timeSpan)})*`;
 const allDay =
-  '24\\s*(?:h|std\\.?|stunden|hours)|24/7|7/24|rund um die uhr|durchgehend|ganztägig|around the clock';
-const closed = 'geschlossen|closed|zu|ruhetag';
+  '24\\s*(?:h|std\\.?|stunden|hours|uur)|24/7|7/24|rund um die uhr|durchgehend|ganztägig|around the clock';
+const closed = 'geschlossen|closed|zu|ruhetag|gesloten';
 const season = `(?:\\(?\\s*(?:(?:ab|from)\\s+(${dateWord}))?\\s*(?:(?:bis|until)\\s+(${dateWord}))?\\s*\\)?)?`;
 const entry = new RegExp(`^(${days})\\s*:?\\s*(${times}|${allDay}|${closed})\\s*${season}$`);
 /** "8–17 Uhr Mo–Fr" */
@@ -64,7 +64,7 @@ const onlyAllDay = new RegExp(`^(?:${allDay})$`);
 const isAllDay = new RegExp(`^(?:${allDay})`);
 /** A day behind a time begins the next entry: "Mo–Do 7–15:30, Fr 7–13". */
 const nextDay = new RegExp(
-  `(?<=[\\dh]|uhr|${closed}|stunden)\\s*(?:[,/|·•&+]|und|u\\.|and)?\\s+(?=(?:${days})(?![a-zäöüß]))`,
+  `(?<=[\\dh]|uhr|uur|${closed}|stunden)\\s*(?:[,/|·•&+]|und|u\\.|and|en)?\\s+(?=(?:${days})(?![a-zäöüß]))`,
 );
 
 function unnamed(pattern: string): string {

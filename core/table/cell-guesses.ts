@@ -263,7 +263,7 @@ function guessRate(text: string, { column: { field } }: CellPlace) {
 
 /** Words that others may mean in another way: "werktags" with Saturday, "2x im Monat" in the second week. */
 const looseRhythm =
-  /werkt|wochent|weekday|durchgehend|ganzt|(?:[2-9]|zwei|drei|vier) ?(?:x|×|mal)\b.*(?:monat|mtl|month|jahr|jähr|year|quartal)/i;
+  /werk[td]|wochent|weekday|doordeweek|durchgehend|ganzt|(?:[2-9]|zwei|drei|vier) ?(?:x|×|mal|keer)\b.*(?:monat|mtl|month|maand|jahr|jähr|jaar|year|[qk][uw]arta+l)/i;
 
 function guessRhythm(text: string, { column: { field } }: CellPlace, { language }: CellRules) {
   if (field.kind !== 'list' || !looseRhythm.test(text)) return undefined;

@@ -74,6 +74,31 @@ test('opening hours are read as people write them', () => {
   }
 });
 
+test('opening hours are read as Dutch offices write them', () => {
+  const [workdays, all] = [
+    [0, 1, 2, 3, 4],
+    [0, 1, 2, 3, 4, 5, 6],
+  ];
+  const cases: [text: string, items: OpeningHours[]][] = [
+    ['ma-vr 8:00-17:00', hours(workdays, ['08:00', '17:00'])],
+    ['Maandag t/m vrijdag van 8.00 tot 17.00 uur', hours(workdays, ['08:00', '17:00'])],
+    ['ma t/m do 9-17 uur', hours([0, 1, 2, 3], ['09:00', '17:00'])],
+    [
+      'ma t/m do 9-17 uur, vr 9-15 uur, za gesloten',
+      [...hours([0, 1, 2, 3], ['09:00', '17:00']), ...hours([4], ['09:00', '15:00'])],
+    ],
+    ['ma, wo en vr 8-12 en 13-17', hours([0, 2, 4], ['08:00', '12:00'], ['13:00', '17:00'])],
+    ['zo gesloten', []],
+    ['dagelijks 6-18', hours(all, ['06:00', '18:00'])],
+    ['werkdagen 8-17', hours(workdays, ['08:00', '17:00'])],
+    ['di-do 8-17', hours([1, 2, 3], ['08:00', '17:00'])],
+  ];
+  for (const [text, items] of cases) assert.deepEqual(readList('OpeningHours', text), items, text);
+  // "ma" is Monday in Dutch, and Tuesday in French and Italian.
+  for (const text of ['ma 8-17', 'ma-ve 8-17', 'ma-do 8-17', 'op afspraak'])
+    assert.equal(readList('OpeningHours', text), undefined, text);
+});
+
 test('visit intervals are written and read as people write them', () => {
   const cases: [item: AttendingInterval, de: string, en: string][] = [
     [
@@ -156,10 +181,28 @@ test('visit intervals are read as offices write them', () => {
       { frequency: 'MONTHLY', byDay: ['MONDAY'], weekOfMonth: 3 },
     ],
     ['every other week', { frequency: 'WEEKLY', interval: 2 }],
+    ['wekelijks ma', { frequency: 'WEEKLY', byDay: ['MONDAY'] }],
+    ['om de 2 weken', { frequency: 'WEEKLY', interval: 2 }],
+    ['om de week di', { frequency: 'WEEKLY', interval: 2, byDay: ['TUESDAY'] }],
+    ['elke drie maanden', { frequency: 'MONTHLY', interval: 3 }],
+    ['1x per 6 weken', { frequency: 'WEEKLY', interval: 6 }],
+    ['elke vrijdag', { frequency: 'WEEKLY', byDay: ['FRIDAY'] }],
+    ['maandelijks, 45 min', { frequency: 'MONTHLY', durationInMinutes: 45 }],
+    ['2x per maand', { frequency: 'MONTHLY', weekOfMonth: 1 }, { frequency: 'MONTHLY', weekOfMonth: 3 }],
+    ['per kwartaal', { frequency: 'MONTHLY', interval: 3 }],
+    ['4 keer per jaar', { frequency: 'MONTHLY', interval: 3 }],
   ];
   for (const [text, ...items] of cases) assert.deepEqual(readList('AttendingInterval', text), items, text);
   // The meaning of these texts is not certain, so nothing is guessed.
-  for (const text of ['2x wöchentlich', '3x im Monat', '5x im Jahr', 'nach Vereinbarung', 'gerade KW', 'Di'])
+  for (const text of [
+    '2x wöchentlich',
+    '3x im Monat',
+    '5x im Jahr',
+    'nach Vereinbarung',
+    'gerade KW',
+    'Di',
+    'tweewekelijks',
+  ])
     assert.equal(readList('AttendingInterval', text), undefined, text);
 });
 
