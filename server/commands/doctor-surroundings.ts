@@ -1,6 +1,6 @@
 // What `doctor` looks at beside the database: ports, mail, Redis, the receiver of traces, the file of the map. Mostly it
 // reports trouble only.
-import { createServer } from 'node:net';
+import { createServer, isIPv6 } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Account } from '../database/embedded/programs.ts';
 import { findTileFileTrouble } from '../features/map/tile-file.ts';
@@ -53,7 +53,9 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
 
 /** A running service of ours is no trouble, and a busy one is not another program. */
 async function findOwner(setting: string, host: string, port: number): Promise<'stamm' | 'silent' | 'other'> {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  // Containers may not know the name localhost.
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const name = isIPv6(address) ? `[${address}]` : address;
   const path = setting === 'PORT' ? 'livez' : 'metrics';
   try {
     const answer = await ask(`http://${name}:${port}/${path}`);

@@ -346,8 +346,15 @@ describe('the surroundings of the service', () => {
 
   test('a port that Stamm itself has is no trouble', async () => {
     const { app } = await startService();
-    const { findings } = await examine({ PORT: String(await listenOn(app)) });
-    assert.ok(!findings.some(({ check }) => check === 'port'));
+    const PORT = String(await listenOn(app));
+    for (const HOST of ['127.0.0.1', '0.0.0.0', 'localhost']) {
+      const { findings } = await examine({ HOST, PORT });
+      assert.deepEqual(
+        findings.filter(({ check }) => check === 'port'),
+        [],
+        HOST,
+      );
+    }
   });
 
   test('port_silent: a service that stands still is not called another program', async () => {
