@@ -33,8 +33,9 @@ const partMs = 30_000;
 const restMs = 60_000;
 
 interface Stamp {
-  /** Of the journal. */
+  /** Of the journal, and the time of its entry: another time means that the business was restored since. */
   position: number;
+  at: string | null;
   left: string;
   /** What findings depend on beside the business's objects and entries. */
   rules: string;
@@ -176,7 +177,7 @@ export class KeptFindings {
   async #lookAtChanges(reader: Reader, state: State, stamp: Stamp): Promise<State | undefined> {
     if (state.stamp.rules !== stamp.rules) return undefined;
     const left = state.stamp.left === stamp.left ? state.left : await readLeft(reader);
-    const changed = left && (await this.#changedSince(reader, state.stamp.position, stamp.position));
+    const changed = left && (await this.#changedSince(reader, state.stamp, stamp));
     if (!changed) return undefined;
     for (const id of new Set([...state.left.keys(), ...left.keys()]))
       if (state.left.get(id) !== left.get(id)) changed.add(id);
@@ -200,22 +201,28 @@ export class KeptFindings {
   }
 
   /** Ids of the objects that were written, and of those that refer to them. */
-  async #changedSince({ database, tenantId, deadline }: Reader, from: number, to: number) {
-    const entries = to - from;
+  async #changedSince({ database, tenantId, deadline }: Reader, from: Stamp, to: Stamp) {
+    const entries = to.position - from.position;
     if (entries < 0 || entries > maxChanges) return undefined;
     const changed = new Set<string>();
-    if (entries === 0) return changed;
-    const { rows } = await database.queryInTenants<{ resource: string; id: string; action: string }>(
+    if (entries === 0) return from.at === to.at ? changed : undefined;
+    const { rows } = await database.queryInTenants<{
+      resource: string;
+      id: string;
+      action: string;
+      at: string;
+    }>(
       [tenantId],
       {
-        text: `SELECT resource, resource_id AS id, action FROM journal
-          WHERE tenant_id = $1 AND position > $2 AND position <= $3`,
-        values: [tenantId, from, to],
+        text: `SELECT resource, resource_id AS id, action, at::text FROM journal
+          WHERE tenant_id = $1 AND position BETWEEN $2 AND $3 ORDER BY position`,
+        values: [tenantId, from.position, to.position],
       },
       { deadline },
     );
+    const seen = from.position === 0 ? undefined : rows.shift();
     // Who empties a business moves the position without an entry.
-    if (rows.length !== entries) return undefined;
+    if (rows.length !== entries || seen?.at !== (from.at ?? undefined)) return undefined;
     for (const { id } of rows) changed.add(id);
     const named = rows.filter(({ resource, action }) => action !== 'CHANGED' || this.#read.has(resource));
     if (named.length === 0) return changed;
@@ -256,17 +263,19 @@ async function readStamp(reader: Reader): Promise<Stamp> {
   const { database, tenantId, deadline } = reader;
   const business = await businessOf(reader);
   const query = {
-    text: `SELECT (SELECT last_position FROM journal_head WHERE tenant_id = $1) AS position,
-      current_date::text AS day, ${leftStamp} AS "left"`,
+    text: `SELECT head.last_position AS position, journal.at::text, current_date::text AS day, ${leftStamp} AS "left"
+      FROM journal_head AS head LEFT JOIN journal ON journal.tenant_id = $1 AND journal.position = head.last_position
+      WHERE head.tenant_id = $1`,
     values: [tenantId],
   };
-  const { rows } = await database.queryInTenants<{ position: string; day: string; left: string }>(
-    [tenantId],
-    query,
-    { deadline },
-  );
-  const { position, day, left } = rows[0]!;
-  return { position: Number(position), left, rules: `${rulesOf(business)} ${business.today} ${day}` };
+  const { rows } = await database.queryInTenants<{
+    position: string;
+    at: string | null;
+    day: string;
+    left: string;
+  }>([tenantId], query, { deadline });
+  const { position, at, day, left } = rows[0]!;
+  return { position: Number(position), at, left, rules: `${rulesOf(business)} ${business.today} ${day}` };
 }
 
 /** A digest of what is left as it is, by object; undefined if that is too much. */
