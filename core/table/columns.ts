@@ -99,6 +99,7 @@ const additions: readonly (Addition & { name: string; titles: Titles })[] = [
     name: 'addition',
     titles: { de: 'Firma Zusatz', en: 'Company name addition' },
   },
+  { path: 'name', how: 'behind', name: 'room', titles: { de: 'Bezeichnung Raum', en: 'Name room' } },
   { path: 'companyName', how: 'instead', name: 'title', titles: { de: 'Titel', en: 'Academic title' } },
   { path: 'companyName', how: 'instead', name: 'firstName', titles: { de: 'Vorname', en: 'First name' } },
   { path: 'companyName', how: 'instead', name: 'lastName', titles: { de: 'Nachname', en: 'Last name' } },

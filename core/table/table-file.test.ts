@@ -166,6 +166,7 @@ test('a total and notes below a table are left out, and never a row that may be 
     return [end.map(({ number }) => number), onlyYes[4]];
   };
   assert.deepEqual(await endOf('Summe;;;30,50 €;2'), [[5], true]);
+  assert.deepEqual(await endOf("Total;;;1'030.50;CHF"), [[5], true]);
   assert.deepEqual(await endOf(';;Gesamt:;1.030,50;'), [[5], true]);
   assert.deepEqual(await endOf('', 'Summe;;;30,50;', '', 'Stand: 17.11.2026;;;;', '* ohne Filialen'), [
     [6, 8, 9],

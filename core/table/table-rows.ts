@@ -166,8 +166,9 @@ function isTotal(row: CsvRow): boolean {
   return words.length === 1 && (totals.test(words[0]!) || counted.test(words[0]!));
 }
 
+/** A currency may stand in a column of its own. */
 function isNumber(cell: string): boolean {
-  return /^[-−]?[\d.,\s'’]*\d\s*(€|EUR|%)?$/i.test(cell);
+  return /^(?:[-−]?[\d.,\s'’]*\d\s*(€|EUR|CHF|%)?|€|EUR|CHF)$/i.test(cell);
 }
 
 function isNote(row: CsvRow): boolean {
