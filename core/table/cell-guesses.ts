@@ -18,6 +18,7 @@ export const guessKinds = [
   'words',
   'measures',
   'firstOnly',
+  'otherName',
   'placeholders',
   'no',
   'comment',

@@ -329,16 +329,34 @@ export function standInAt(columns: ChosenColumns, cells: readonly Cell[], path: 
   return index < 0 ? '' : unguardText(cells[index] ?? '').trim();
 }
 
-/** The other name in a row, where it belongs to another object than the first one. */
-function contradictionOf({ columns, names }: LinePlan, cells: readonly Cell[], index: number): string {
+interface TwoNames {
+  /** "" where a row has one name. */
+  other: string;
+  ids: readonly string[];
+  otherIds: readonly string[];
+}
+
+/** What the two names in a row mean. */
+function twoNamesAt({ columns, names }: LinePlan, cells: readonly Cell[], index: number): TwoNames {
   const { path } = columns[index]!;
   const other = standInAt(columns, cells, path);
-  const [ids, otherIds] = [
-    names?.get(keyAt(columns, cells, index)),
-    names?.get(nameKey(path, other, ownerAt(columns, cells, index))),
-  ];
-  const isOther = Array.isArray(ids) && Array.isArray(otherIds) && ids.length === 1 && otherIds.length > 0;
-  return isOther && !otherIds.includes(ids[0]) ? other : '';
+  const idsOf = (key: string) => {
+    const ids = names?.get(key);
+    return Array.isArray(ids) ? ids : [];
+  };
+  const otherIds = idsOf(nameKey(path, other, ownerAt(columns, cells, index)));
+  return { other, ids: idsOf(keyAt(columns, cells, index)), otherIds };
+}
+
+/** The other name in a row, where it belongs to another object than the first one. */
+function contradictionOf(plan: LinePlan, cells: readonly Cell[], index: number): string {
+  const { other, ids, otherIds } = twoNamesAt(plan, cells, index);
+  return ids.length === 1 && otherIds.length > 0 && !otherIds.includes(ids[0]!) ? other : '';
+}
+
+/** Whether the other name in a row decides: the first one is unknown, or several objects have it. */
+export function isDecidedBy(ids: readonly string[], otherIds: readonly string[]): boolean {
+  return otherIds.length === 1 && ids.length !== 1 && (ids.length === 0 || ids.includes(otherIds[0]!));
 }
 
 /** Whether a row names two objects where it can mean only one. */
@@ -364,6 +382,10 @@ function readName(plan: LinePlan, cells: readonly Cell[], column: NameColumn): C
   const value = resolveName(plan, cells, column);
   const { rules } = plan;
   const { field, path, titles } = column;
+  const { other, ids, otherIds } = twoNamesAt(plan, cells, plan.columns.indexOf(column));
+  const isGuess = rules && !rules.isExport && !rules.refused.has(guessKey('otherName', path));
+  if (isGuess && value !== undefined && !uuid.test(value) && isDecidedBy(ids, otherIds))
+    return { value: otherIds[0], kind: 'otherName', shown: other };
   const isLost = value !== undefined && !uuid.test(value) && !field.isRequired && !field.reference?.isOwner;
   if (!isLost || !rules || rules.isExport) return { value };
   if (isPlaceholder(field, value) && !rules.refused.has(guessKey('placeholders', path)))

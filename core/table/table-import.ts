@@ -94,7 +94,12 @@ export interface NamedCell {
   owner?: string | undefined;
   /** Number of rows that have the name. None have one that only stands beside another name. */
   rows: number;
+  /** Keys of the other names in these rows; undefined if a row has no other one. */
+  besides: readonly string[] | undefined;
 }
+
+/** More names beside one name do not explain it. */
+const maxBesides = 20;
 
 const maxNameLength = 200;
 
@@ -102,12 +107,12 @@ const maxNameLength = 200;
 export function buildNameSearch(columns: ChosenColumns) {
   const found = new Map<string, NamedCell>();
 
-  function add(column: ImportColumn, name: string, owner: string | undefined, rows: number): void {
-    if (name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return;
+  function add(column: ImportColumn, name: string, owner: string | undefined): NamedCell | undefined {
+    if (name === '' || name.length > maxNameLength || !needsMeaning(column, name)) return undefined;
     const key = nameKey(column.path, name, owner);
-    const known = found.get(key) ?? { column, name, owner, rows: 0 };
+    const known = found.get(key) ?? { column, name, owner, rows: 0, besides: [] };
     found.set(key, known);
-    known.rows += rows;
+    return known;
   }
 
   return {
@@ -116,9 +121,14 @@ export function buildNameSearch(columns: ChosenColumns) {
         if (!column || column.adds?.how === 'name') return;
         const name = nameAt(columns, cells, index);
         const owner = ownerAt(columns, cells, index);
-        add(column, name, owner, 1);
+        const named = add(column, name, owner);
         const other = standInAt(columns, cells, column.path);
-        if (other !== name) add(column, other, owner, 0);
+        const beside = other === name ? undefined : add(column, other, owner);
+        if (!named) return;
+        named.rows += 1;
+        const key = beside && nameKey(column.path, other, owner);
+        if (key === undefined || named.besides?.length === maxBesides) named.besides = undefined;
+        else if (named.besides?.includes(key) === false) named.besides = [...named.besides, key];
       });
     },
     end: (): NamedCell[] => [...found.values()],

@@ -284,6 +284,7 @@ const guessWords: Record<GuessKind, string> = {
   words: 'Words assigned',
   measures: 'Units converted',
   firstOnly: 'First of several values taken, the rest is in the comment',
+  otherName: 'Found by the number or name beside it',
   placeholders: 'Read as empty',
   no: 'Empty read as no',
   comment: 'Not readable, kept in the comment',

@@ -11,8 +11,8 @@ import {
   matchTitles,
   missingColumns,
 } from '../../core/table/columns.ts';
-import { isContradictory, isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
-import { buildNameSearch } from '../../core/table/table-import.ts';
+import { guessesIn, isContradictory, isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
+import { buildNameSearch, planLines } from '../../core/table/table-import.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { resources } from '../../server/resources/index.ts';
 
@@ -223,6 +223,45 @@ describe('the import of a file', () => {
         ['g', false],
         ['b', false],
       ],
+    );
+  });
+
+  test('the other name in a row decides where the first one is unknown or means several, and it is shown', () => {
+    const definition = definitionOf('site');
+    const columns = guessColumns(definition, ['Objekt', 'Kunde', 'Kd-Nr.']);
+    const ids: [string, string[]][] = [
+      ['K-1', ['a']],
+      ['K-2', ['b']],
+      ['Praxis Nord', ['a', 'b', 'c']],
+      ['Blau AG', ['d', 'e']],
+    ];
+    const names = new Map(ids.map(([name, found]) => [nameKey('customerId.name', name), found]));
+    const facts = { shortZips: new Set<string>(), monthFirst: new Set<number>() };
+    const plan = (refused: string[]) =>
+      planLines({
+        ...{ definition, columns, facts, names, refused: new Set(refused) },
+        ...{ table: { thousandsMark: undefined, onlyYes: [] }, language: 'de' },
+      });
+    const rows = [
+      ['Foyer', 'Praxis Nord', 'K-2'],
+      ['Foyer', 'Praxis', 'K-1'],
+      ['Foyer', 'Blau AG', 'K-1'],
+      ['Foyer', 'Praxis', 'K-9'],
+    ];
+    const read = (refused: string[]) =>
+      rows.map((row) => [
+        JSON.parse(toLine(plan(refused), row)).data.customerId,
+        guessesIn(plan(refused), row).get(1)?.shown,
+      ]);
+    assert.deepEqual(read([]), [
+      ['b', 'K-2'],
+      ['a', 'K-1'],
+      ['Blau AG', undefined],
+      ['Praxis', undefined],
+    ]);
+    assert.deepEqual(
+      read(['otherName customerId.name']).map(([customerId]) => customerId),
+      ['Praxis Nord', 'Praxis', 'Blau AG', 'Praxis'],
     );
   });
 

@@ -239,10 +239,13 @@ describe('a file of an office', { skip: withoutChromium }, () => {
           'Halle 1;K-1;Bäckerei Möller;Weg 1;26122 Oldenburg;x;nein',
           'Halle 2;K-1;Hotel Alsterblick;Weg 2;26122 Oldenburg;x;nein',
           'Halle 3;K-3;Praxis Nord;Weg 3;26122 Oldenburg;x;nein',
+          'Halle 4;K-99;Hotel Alsterblick;Weg 4;26122 Oldenburg;x;nein',
         ]),
       );
     await page.getByRole('button', { name: '1 fehlerhaft' }).waitFor();
     await page.getByRole('button', { name: '2 gültig' }).waitFor();
+    await page.getByRole('button', { name: '1 mit Hinweis' }).waitFor();
+    await page.getByText('Nach der Nummer oder dem Namen daneben zugeordnet: 1 Zelle').waitFor();
     const cell = page.getByRole('row', { name: /Halle 2/ }).getByRole('gridcell', { name: /K-1/ });
     assert.match(await cell.innerText(), /Nummer und Name in dieser Zeile gehören nicht zusammen\./);
     assert.equal(await page.getByRole('heading', { name: 'Namen zuordnen' }).count(), 0);

@@ -68,7 +68,7 @@ export function Checks({ opened, choices, onChoices, run, onClose }: ChecksProps
   );
   const counts = countStates(table, results, duplicates);
   const changes = useChanges({ definition, plan, rows, results, choices: check.rowChoices });
-  const unclear = unclearNames(names.data?.names ?? [], columns);
+  const unclear = unclearNames(names.data?.names ?? [], columns, refused);
   const silent = silentFlags(definition, columns).filter((path) => !(path in fixed));
 
   if (plan && run.state && (run.state.status !== 'done' || !run.state.isDryRun))

@@ -1,9 +1,14 @@
 // The objects that a file calls by name or number, and what a person assigned to names by hand.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { FileFacts } from '../../../core/table/cell-guesses.ts';
+import { type FileFacts, guessKey } from '../../../core/table/cell-guesses.ts';
 import { findChoiceWord } from '../../../core/table/choice-words.ts';
 import type { ImportColumn } from '../../../core/table/columns.ts';
-import { type ChosenColumns, type KnownNames, nameKey } from '../../../core/table/import-lines.ts';
+import {
+  type ChosenColumns,
+  isDecidedBy,
+  type KnownNames,
+  nameKey,
+} from '../../../core/table/import-lines.ts';
 import type { NamedCell } from '../../../core/table/table-import.ts';
 import { call } from '../api/client.ts';
 import type { OpenedFile } from './reader.ts';
@@ -113,11 +118,19 @@ async function findObjects(column: ImportColumn, names: readonly NamedCell[]): P
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Names that nothing answers to, or several do, and all words. A column of ids decides between objects of the same name. */
-export function unclearNames(names: readonly FoundName[], columns: ChosenColumns): FoundName[] {
+export function unclearNames(
+  names: readonly FoundName[],
+  columns: ChosenColumns,
+  refused: ReadonlySet<string>,
+): FoundName[] {
+  const idsOf = new Map(names.map((found) => [keyOf(found), found.ids]));
+  const isDecided = ({ column, ids, besides }: FoundName) =>
+    !refused.has(guessKey('otherName', column.path)) &&
+    besides?.every((key) => isDecidedBy(ids, idsOf.get(key) ?? []));
   const hasIds = ({ column }: FoundName) => columns.some((other) => other?.path === column.namedPath);
   return (
     names
-      .filter(({ rows }) => rows > 0)
+      .filter((found) => found.rows > 0 && (isWord(found) || !isDecided(found)))
       .filter((found) => isWord(found) || (found.ids.length !== 1 && !uuid.test(found.name)))
       .filter((found) => found.ids.length === 0 || !hasIds(found))
       // Names without a meaning come first.

@@ -185,6 +185,10 @@ export const texts: typeof english = {
           'Erste Angabe übernommen, der Rest steht in der Bemerkung: {{formatted}} Zelle in „{{title}}“',
         firstOnly_other:
           'Erste Angabe übernommen, der Rest steht in der Bemerkung: {{formatted}} Zellen in „{{title}}“',
+        otherName_one:
+          'Nach der Nummer oder dem Namen daneben zugeordnet: {{formatted}} Zelle in „{{title}}“',
+        otherName_other:
+          'Nach der Nummer oder dem Namen daneben zugeordnet: {{formatted}} Zellen in „{{title}}“',
         placeholders_one: 'Wie leer behandelt: {{formatted}} Zelle in „{{title}}“',
         placeholders_other: 'Wie leer behandelt: {{formatted}} Zellen in „{{title}}“',
         no_one: 'Leer heißt nein: {{formatted}} Zelle in „{{title}}“',

@@ -174,6 +174,8 @@ export const texts = {
         measures_other: 'Units converted: {{formatted}} cells in “{{title}}”',
         firstOnly_one: 'First value taken, the rest is in the comment: {{formatted}} cell in “{{title}}”',
         firstOnly_other: 'First value taken, the rest is in the comment: {{formatted}} cells in “{{title}}”',
+        otherName_one: 'Found by the number or name beside it: {{formatted}} cell in “{{title}}”',
+        otherName_other: 'Found by the number or name beside it: {{formatted}} cells in “{{title}}”',
         placeholders_one: 'Treated as empty: {{formatted}} cell in “{{title}}”',
         placeholders_other: 'Treated as empty: {{formatted}} cells in “{{title}}”',
         no_one: 'Empty means no: {{formatted}} cell in “{{title}}”',
