@@ -64,7 +64,8 @@ export const texts: typeof english = {
     ignored: 'wird ignoriert',
     ignore: 'Ignorieren',
     namesDiffer: 'Nummer und Name in dieser Zeile gehören nicht zusammen.',
-    nameNotFound: 'Nicht gefunden oder mehrfach vorhanden. Bitte oben zuordnen oder die Nummer angeben.',
+    nameNotFound:
+      'Nicht gefunden oder mehrfach vorhanden. Bitte unter „Namen zuordnen“ wählen oder die Nummer angeben.',
     emptyIsNo: 'leer heißt nein',
     missing: 'Pflichtangaben ohne Spalte',
     checking: 'Die ersten Zeilen werden geprüft …',

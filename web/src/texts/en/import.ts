@@ -58,7 +58,7 @@ export const texts = {
     ignored: 'ignored',
     ignore: 'Ignore',
     namesDiffer: 'Number and name in this row belong to different entries.',
-    nameNotFound: 'Not found, or found several times. Assign it above, or give its number.',
+    nameNotFound: 'Not found, or found several times. Choose it under “Assign names”, or give its number.',
     emptyIsNo: 'empty means no',
     missing: 'Required, but no column has it',
     checking: 'Checking the first rows …',
