@@ -854,7 +854,6 @@ export const usualTitles: Readonly<Record<string, readonly string[]>> = {
     'Ebene',
     'Raum',
     'Gebäudeteil',
-    'Bereich',
     'Floor',
     'Room',
   ],
