@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { openEmbeddedPostgres } from '../../server/database/embedded/postgres.ts';
 import { until } from '../helpers/waiting.ts';
 import { startLoad } from './helpers/load.ts';
@@ -162,26 +162,34 @@ test('all workers can be killed together: the next ones answer where they did', 
   assert.equal((await service.stop()).code, 0);
 });
 
-test('PostgreSQL has room for all connections that the workers may open', async () => {
-  const { dataDir, service } = await startWorkers(2, { DATABASE_CONNECTIONS: '300' });
-  const { rows } = await withClient(connectionTo(dataDir), (client) => client.query('SHOW max_connections'));
-  // Two workers with two imports of two connections each, and one connection for an administrator.
-  assert.ok(Number(rows[0].max_connections) > 300 + 2 * 2 * 2, rows[0].max_connections);
-  assert.equal((await service.stop()).code, 0);
-});
+describe('two workers', () => {
+  let started: Awaited<ReturnType<typeof startWorkers>>;
 
-test('failed authentications of an address are counted over all workers', async () => {
-  const { service } = await startWorkers(2, { FAILED_AUTH_LIMIT_PER_MINUTE: '6' });
-  const { hostname, port } = new URL(service.origin);
-  const statuses: number[] = [];
-  // Connections fall to the workers in turn.
-  for (let count = 0; count < 8; count++) {
-    const socket = connect({ host: hostname, port: Number(port) });
-    socket.end(
-      'GET /api/v1/sites HTTP/1.1\r\nHost: stamm.test\r\nApiKey: wrong\r\nConnection: close\r\n\r\n',
+  before(async () => {
+    started = await startWorkers(2, { DATABASE_CONNECTIONS: '300', FAILED_AUTH_LIMIT_PER_MINUTE: '6' });
+  });
+
+  after(async () => assert.equal((await started.service.stop()).code, 0));
+
+  test('find room in PostgreSQL for all connections that they may open', async () => {
+    const { rows } = await withClient(connectionTo(started.dataDir), (client) =>
+      client.query('SHOW max_connections'),
     );
-    statuses.push(Number((await text(socket)).slice(9, 12)));
-  }
-  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429]);
-  assert.equal((await service.stop()).code, 0);
+    // Two workers with two imports of two connections each, and one connection for an administrator.
+    assert.ok(Number(rows[0].max_connections) > 300 + 2 * 2 * 2, rows[0].max_connections);
+  });
+
+  test('count failed authentications of an address together', async () => {
+    const { hostname, port } = new URL(started.service.origin);
+    const statuses: number[] = [];
+    // Connections fall to the workers in turn.
+    for (let count = 0; count < 8; count++) {
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.end(
+        'GET /api/v1/sites HTTP/1.1\r\nHost: stamm.test\r\nApiKey: wrong\r\nConnection: close\r\n\r\n',
+      );
+      statuses.push(Number((await text(socket)).slice(9, 12)));
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429]);
+  });
 });
