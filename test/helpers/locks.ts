@@ -21,6 +21,10 @@ export async function untilLocked(owner: pg.Client, count = 1, sinceMs = 0): Pro
   });
 }
 
+export async function countLocked(owner: pg.Client): Promise<number> {
+  return (await findWaiting(owner)).length;
+}
+
 /** Ends the connections whose statements wait for a lock: all of them, or those that have waited longest. */
 export async function endLocked(owner: pg.Client, count?: number): Promise<void> {
   for (const { node, row } of (await findWaiting(owner)).slice(0, count))

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { HeavyReads } from '../../../server/http/heavy-reads.ts';
-import { holdTable } from '../../helpers/locks.ts';
+import { countLocked, holdTable } from '../../helpers/locks.ts';
 import { createPerson } from '../../helpers/office.ts';
 import { listen } from '../../helpers/raw-client.ts';
 import { startService } from '../../helpers/service.ts';
@@ -17,16 +17,6 @@ const hasty = await startService({ REQUEST_DEADLINE_MS: 1000 });
 const port = await listen(service.app);
 const stays = new AbortController().signal;
 const never = Number.POSITIVE_INFINITY;
-
-/** Statements on this table that wait for its lock. Copies of a template have tables of the same number. */
-async function countWaiting(table: string): Promise<number> {
-  const { rows } = await owner.query(
-    `SELECT count(*)::integer AS count FROM pg_locks JOIN pg_database AS mine ON mine.oid = pg_locks.database
-     WHERE relation = $1::regclass AND NOT granted AND datname = current_database()`,
-    [table],
-  );
-  return rows[0].count;
-}
 
 const heavyPaths = [
   '/sites',
@@ -46,7 +36,7 @@ const heavyPaths = [
 test('a second heavy read of a tenant waits for the first, of any kind', async () => {
   const held = await holdTable(owner, 'site');
   const first = get('/sites');
-  await until('the first read waits for the table', async () => (await countWaiting('site')) === 1);
+  await until('the first read waits for the table', async () => (await countLocked(owner)) === 1);
   const answered: string[] = [];
   const others = heavyPaths.map(async (path) => {
     const { statusCode } = await get(path);
@@ -56,7 +46,7 @@ test('a second heavy read of a tenant waits for the first, of any kind', async (
   // Longer than any of them would take: this one needs the same event loop and the same database.
   for (let turn = 0; turn < 30; turn++) assert.equal((await get('/customers?limit=10')).statusCode, 200);
   assert.deepEqual(answered, []);
-  assert.equal(await countWaiting('site'), 1);
+  assert.equal(await countLocked(owner), 1);
   await held.release();
   assert.equal((await first).statusCode, 200);
   assert.deepEqual(new Set(await Promise.all(others)), new Set([200]));
@@ -114,7 +104,7 @@ test('the work of a client that has left still has its turn until it ends', asyn
   const held = await holdTable(owner, 'site');
   const headers = { apikey: service.tenant.key };
   const request = http.get({ port, path: '/api/v1/sites', headers, agent: false }).on('error', () => {});
-  await until('the read waits for the table', async () => (await countWaiting('site')) === 1);
+  await until('the read waits for the table', async () => (await countLocked(owner)) === 1);
   const closed = new Promise((resolve) => request.on('close', resolve));
   request.destroy();
   await closed;

@@ -289,11 +289,14 @@ test('merges of merged objects form no chain and no circle', async () => {
 });
 
 test('a write that waits for a merge finds the object that stays, by either name of the merged one', async () => {
-  const { headers, merge, read, createCustomer, winner } = await startWithTwo();
+  const { tenant, headers, merge, read, createCustomer, winner } = await startWithTwo();
   const loser = await createCustomer({ externalId: 'waited-for' });
   const { owner } = service;
   await owner.query('BEGIN');
-  await owner.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [loser]);
+  await owner.query('SELECT FROM customer WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [
+    tenant.tenantId,
+    loser,
+  ]);
   const merging = merge(`/customers/${winner}`, { ids: [loser] });
   await untilLocked(owner);
   const body = { ...validCustomer, comment: 'afterwards' };

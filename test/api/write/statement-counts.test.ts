@@ -11,6 +11,7 @@ import { sendImport } from '../import/import-client.ts';
 
 const skip = skipOnCluster(noNames);
 const service = await startService();
+const target = { port: await listen(service.app), key: service.tenant.key };
 const count = 200;
 const numbers = Array.from({ length: count }, (_, index) => index);
 
@@ -181,8 +182,6 @@ test('creations with Idempotency-Keys are repeated, and refused, by about as man
   const kept = await service.owner.query(`SELECT FROM idempotent_request WHERE key LIKE 'other-%'`);
   assert.equal(kept.rowCount, 0);
 });
-
-const target = { port: await listen(service.app), key: service.tenant.key };
 
 async function importLines(bodies: readonly object[]) {
   const lines = bodies.map((data) => JSON.stringify({ type: 'customer', data })).join('\n');
