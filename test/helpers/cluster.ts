@@ -57,7 +57,8 @@ export async function findTableParts(
 ): Promise<{ node: pg.ClientConfig; names: string[] }[]> {
   const { connection, workers }: Servers = JSON.parse(process.env.STAMM_TEST_POSTGRES!);
   const { database } = owner;
-  if (workers.length === 0) return [{ node: { ...connection, database }, names: [table] }];
+  const here = [{ node: { ...connection, database }, names: [table] }];
+  if (workers.length === 0) return here;
   const { rows } = await owner.query<{ port: number; names: string[] }>(
     `SELECT nodeport AS port, array_agg(shard_name(logicalrelid, shardid)) AS names
      FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
@@ -66,6 +67,8 @@ export async function findTableParts(
      GROUP BY nodeport`,
     [table, tenantId],
   );
+  // The coordinator keeps some tables to itself.
+  if (rows.length === 0) return here;
   return rows.map(({ port, names }) => ({
     node: { ...workers.find((worker) => worker.port === port)!, database },
     names,

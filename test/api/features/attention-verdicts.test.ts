@@ -111,6 +111,8 @@ before(async () => {
   large = await startTenant();
   const columns = {
     ...siteColumns('number'),
+    // PostgreSQL 15 has no uuidv7().
+    id: `('0198c0de-0000-7000-8000-' || lpad(to_hex(number), 12, '0'))::uuid`,
     tenant_id: `'${large.tenantId}'::uuid`,
     customer_id: `'${large.customerId}'::uuid`,
     assigned_employee_id: `'${large.employeeId}'::uuid`,

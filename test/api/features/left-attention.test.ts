@@ -11,6 +11,7 @@ import { passesOf } from '../../../server/features/attention/attention-passes.ts
 import { firstPlace } from '../../../server/features/attention/attention-scan.ts';
 import { InterruptedPages } from '../../../server/http/interrupted-pages.ts';
 import { resources } from '../../../server/resources/index.ts';
+import { holdTable } from '../../helpers/locks.ts';
 import { createPerson } from '../../helpers/office.ts';
 import { startService, validAddress, validSite } from '../../helpers/service.ts';
 
@@ -160,7 +161,7 @@ test('a statement that takes too long is sent again for half as many rows', asyn
       countEntries(reader, passes, '', counts, { maxRows: 400 }),
     ]);
   };
-  await service.owner.query('BEGIN; LOCK TABLE site IN ACCESS EXCLUSIVE MODE');
+  const held = await holdTable(service.owner, 'site');
   try {
     for (const rows of [200, 100, 100]) {
       for (const { reason } of (await read(1500)) as PromiseRejectedResult[]) assert.ok(isOverloaded(reason));
@@ -168,7 +169,7 @@ test('a statement that takes too long is sent again for half as many rows', asyn
       assert.deepEqual([kept, counts.find(tenantId, '')?.rows], [{ place: firstPlace, rows }, rows]);
     }
   } finally {
-    await service.owner.query('ROLLBACK');
+    await held.release();
   }
   const [page, count] = await read(600_000);
   assert.ok(page.status === 'fulfilled' && count.status === 'fulfilled');
