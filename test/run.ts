@@ -57,9 +57,9 @@ const isForEveryChange = (file: string) => file === walk || rank(file) > 3;
 function chooseFiles(): string[] {
   if (words[0] === '--all') return everything;
   if (words.length === 0) return everything.filter(isForEveryChange);
-  const found = everything.filter((file) => words.some((word) => file.includes(word)));
-  if (found.length === 0) throw new Error(`No test file's path contains ${words.join(' or ')}.`);
-  return found;
+  const unknown = words.find((word) => !everything.some((file) => file.includes(word)));
+  if (unknown !== undefined) throw new Error(`No test file's path contains ${unknown}.`);
+  return everything.filter((file) => words.some((word) => file.includes(word)));
 }
 
 const stopped = new AbortController();

@@ -45,8 +45,12 @@ export async function freeTemplate({ connection, workers }: Servers, name: strin
 }
 
 export async function dropDatabase({ connection, workers }: Servers, name: string): Promise<void> {
-  for (const node of [connection, ...workers])
+  for (const node of [connection, ...workers]) {
+    // Citus would come back to it at once.
+    if (workers.length > 0)
+      await runOn(node, `UPDATE pg_database SET datallowconn = false WHERE datname = '${name}'`);
     await runOn(node, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  }
 }
 
 /** Where the rows of a table are: in itself, or in shards on the workers. With a tenant, where its rows are. */

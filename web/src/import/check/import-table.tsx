@@ -47,7 +47,7 @@ export function ImportTable(props: ImportTableProps) {
   function commit({ row, column }: CellPlace, text: string | undefined, step?: CellPlace) {
     setEditing(undefined);
     if (text !== undefined) onEdit(rows[row]!.number, column, text);
-    grid.focus(step ? { row: row + step.row, column: column + step.column } : { row, column });
+    if (step) grid.focus({ row: row + step.row, column: column + step.column });
   }
 
   return (

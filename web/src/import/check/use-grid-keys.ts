@@ -15,16 +15,13 @@ export function useGridKeys(size: { rows: number; columns: number }, { onEdit, o
   const [active, setActive] = useState<CellPlace>({ row: 0, column: 0 });
   const body = useRef<HTMLTableSectionElement>(null);
 
+  /** At once: the next key may come before the next frame. */
   function focus({ row, column }: CellPlace): void {
     const place = {
       row: Math.min(Math.max(row, 0), size.rows - 1),
       column: Math.min(Math.max(column, 0), size.columns - 1),
     };
-    setActive(place);
-    // The input of the cell goes first.
-    requestAnimationFrame(() => {
-      body.current?.querySelector<HTMLElement>(`[data-place="${place.row} ${place.column}"]`)?.focus();
-    });
+    body.current?.querySelector<HTMLElement>(`[data-place="${place.row} ${place.column}"]`)?.focus();
   }
 
   function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
