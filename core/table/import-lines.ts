@@ -330,7 +330,7 @@ export function standInAt(columns: ChosenColumns, cells: readonly Cell[], path: 
 }
 
 interface TwoNames {
-  /** "" where a row has one name. */
+  /** "" where a row has one name, whose meaning is left out then. */
   other: string;
   ids: readonly string[];
   otherIds: readonly string[];
@@ -340,6 +340,7 @@ interface TwoNames {
 function twoNamesAt({ columns, names }: LinePlan, cells: readonly Cell[], index: number): TwoNames {
   const { path } = columns[index]!;
   const other = standInAt(columns, cells, path);
+  if (other === '') return { other, ids: [], otherIds: [] };
   const idsOf = (key: string) => {
     const ids = names?.get(key);
     return Array.isArray(ids) ? ids : [];
@@ -359,10 +360,10 @@ export function isDecidedBy(ids: readonly string[], otherIds: readonly string[])
   return otherIds.length === 1 && ids.length !== 1 && (ids.length === 0 || ids.includes(otherIds[0]!));
 }
 
-/** Whether a row names two objects where it can mean only one. */
-export function isContradictory(plan: LinePlan, cells: readonly Cell[]): boolean {
-  return plan.columns.some(
-    (column, index) => column?.namedPath !== undefined && contradictionOf(plan, cells, index) !== '',
+/** The references for which a row names two objects. */
+export function contradictionsIn(plan: LinePlan, cells: readonly Cell[]): string[] {
+  return plan.columns.flatMap((column, index) =>
+    column?.namedPath !== undefined && contradictionOf(plan, cells, index) !== '' ? [column.namedPath] : [],
   );
 }
 

@@ -11,7 +11,7 @@ import {
   matchTitles,
   missingColumns,
 } from '../../core/table/columns.ts';
-import { guessesIn, isContradictory, isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
+import { contradictionsIn, guessesIn, isLeftOut, nameKey, toLine } from '../../core/table/import-lines.ts';
 import { buildNameSearch, planLines } from '../../core/table/table-import.ts';
 import { describeDefinition } from '../../server/engine/definition/description.ts';
 import { resources } from '../../server/resources/index.ts';
@@ -215,13 +215,13 @@ describe('the import of a file', () => {
     const names = new Map(ids.map(([name, found]) => [nameKey('customerId.name', name), found]));
     const plan = { type: 'site', columns, mark: undefined, names };
     assert.deepEqual(
-      rows.map((row) => [JSON.parse(toLine(plan, row)).data.customerId, isContradictory(plan, row)]),
+      rows.map((row) => [JSON.parse(toLine(plan, row)).data.customerId, contradictionsIn(plan, row)]),
       [
-        ['K-1 ≠ Blau AG', true],
-        ['g', false],
-        ['g', false],
-        ['g', false],
-        ['b', false],
+        ['K-1 ≠ Blau AG', ['customerId']],
+        ['g', []],
+        ['g', []],
+        ['g', []],
+        ['b', []],
       ],
     );
   });

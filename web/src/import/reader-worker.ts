@@ -5,9 +5,9 @@ import type { CsvRow } from '../../../core/table/csv/csv-file.ts';
 import { buildFactSearch, buildGuessSearch, type ColumnGuess } from '../../../core/table/file-guesses.ts';
 import {
   type ChosenColumns,
+  contradictionsIn,
   guessesIn,
   holdsData,
-  isContradictory,
   isLeftOut,
   type LinePlan,
   toLine,
@@ -46,7 +46,7 @@ async function* rowsOf(part: Part = {}): AsyncGenerator<CsvRow> {
 
 async function* readChunks(plan: LinePlan, choices: RowChoices, part: Part | undefined) {
   const next = (read: number): Chunk => ({
-    ...{ body: '', rows: [], leftOut: [], hinted: [], contradictory: [] },
+    ...{ body: '', rows: [], leftOut: [], hinted: [], contradictions: new Map() },
     read,
   });
   let chunk = next(0);
@@ -61,7 +61,8 @@ async function* readChunks(plan: LinePlan, choices: RowChoices, part: Part | und
     chunk.body += `${toLine(plan, cells, choice)}\n`;
     chunk.rows.push(number);
     if (guessesIn(plan, cells).size > 0) chunk.hinted.push(number);
-    if (isContradictory(plan, cells)) chunk.contradictory.push(number);
+    const contradictions = contradictionsIn(plan, cells);
+    if (contradictions.length > 0) chunk.contradictions.set(number, contradictions);
     if (chunk.rows.length < chunkLines && chunk.body.length < chunkCharacters) continue;
     yield chunk;
     chunk = next(chunk.read);

@@ -16,8 +16,8 @@ export interface Chunk {
   leftOut: number[];
   /** Rows with a cell that is read in another way than it is written. */
   hinted: number[];
-  /** Rows that name two objects where they can mean only one. */
-  contradictory: number[];
+  /** By row, the references for which it names two objects. */
+  contradictions: Map<number, readonly string[]>;
   /** Number of rows that have been read so far. */
   read: number;
 }

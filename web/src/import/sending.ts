@@ -78,20 +78,18 @@ function inOfficeWords(failure: ApiError): ApiError {
 }
 
 /** The outcome of each row of a part, including rows that were not sent. */
-export function resultsOf({ results }: Sent, { leftOut, hinted, contradictory }: Chunk): RowResult[] {
-  const [marked, twoNamed] = [new Set(hinted), new Set(contradictory)];
-  const explained = ({ errors, ...result }: RowResult): RowResult => ({
-    ...result,
-    errors: errors.map((error) =>
-      error.message === i18next.t('import.nameNotFound')
-        ? { ...error, message: i18next.t('import.namesDiffer') }
-        : error,
-    ),
-  });
+export function resultsOf({ results }: Sent, { leftOut, hinted, contradictions }: Chunk): RowResult[] {
+  const marked = new Set(hinted);
+  const explain = (row: number, error: RowError): RowError =>
+    contradictions.get(row)?.includes(error.field)
+      ? { ...error, message: i18next.t('import.namesDiffer') }
+      : error;
   return [
-    ...results
-      .map((result) => (twoNamed.has(result.row) ? explained(result) : result))
-      .map((result) => (marked.has(result.row) ? { ...result, isHinted: true } : result)),
+    ...results.map((result) => ({
+      ...result,
+      errors: result.errors.map((error) => explain(result.row, error)),
+      ...(marked.has(result.row) && { isHinted: true }),
+    })),
     ...leftOut.map((row): RowResult => ({ row, outcome: 'leftOut', errors: [] })),
   ];
 }

@@ -135,7 +135,8 @@ function CellInput({ label, start, before, onEnd }: CellInputProps) {
       autoFocus
       onFocus={(event) => event.currentTarget.setSelectionRange(start.length, start.length)}
       onKeyDown={onKeyDown}
-      onBlur={(event) => end(event.currentTarget)}
+      // A cell keeps the focus that nothing else takes.
+      onBlur={(event) => end(event.currentTarget, event.relatedTarget ? undefined : { row: 0, column: 0 })}
     />
   );
 }
