@@ -8,6 +8,9 @@ import { startService, validSite } from '../../helpers/service.ts';
 const service = await startService();
 const { app } = service;
 const verwaltung = await createPerson(service);
+// Today decides which holidays a feed has. A holiday must not take visits from the days that a test counts.
+const kept = await verwaltung.call('PUT', '/visit-settings', { holidayRule: 'KEEP' });
+assert.equal(kept.statusCode, 200, kept.body);
 
 async function create(path: string, body: object): Promise<string> {
   const response = await service.post(path, body);
@@ -76,8 +79,8 @@ test('a feed holds the visits of an employee, at the right time in summer and wi
   assert.equal(calendar.getFirstPropertyValue('x-wr-calname'), 'Besuche: Jonas Harms');
   assert.equal(calendar.getFirstSubcomponent('vtimezone')!.getFirstPropertyValue('tzid'), 'Europe/Berlin');
   const mondays = events.filter(({ summary }) => summary.startsWith('Lobby'));
-  // Public holidays fall out.
-  assert.ok(mondays.length >= 24 && mondays.length <= 31, String(mondays.length));
+  // Four weeks back, and 26 ahead.
+  assert.ok(mondays.length === 30 || mondays.length === 31, String(mondays.length));
   for (const { startDate, endDate, location, description, component } of mondays) {
     assert.equal(clock.format(startDate.toJSDate()), 'Monday 08:00');
     assert.equal(endDate.toUnixTime() - startDate.toUnixTime(), 45 * 60);
@@ -456,7 +459,8 @@ test('wrong addresses wait, and right ones behind the same proxy do not', async 
   const guess = (index: number) =>
     read(`/app/calendar/${service.tenant.tenantId}/${String(index).padStart(43, 'x')}.ics`);
   let missed = await guess(0);
-  for (let tries = 1; tries < 80 && missed.statusCode === 404; tries += 1) missed = await guess(tries);
+  // More than two minutes allow: one of them may end meanwhile.
+  for (let tries = 1; tries < 130 && missed.statusCode === 404; tries += 1) missed = await guess(tries);
   assert.equal(missed.statusCode, 429);
   assert.ok(Number(missed.headers['retry-after']) >= 1);
   assert.equal((await read(url)).statusCode, 200);
@@ -465,7 +469,8 @@ test('wrong addresses wait, and right ones behind the same proxy do not', async 
 test('an address that is read too often waits', async () => {
   const url = await makeAddress('employee', employeeId);
   let last = await read(url);
-  for (let reads = 0; reads < 40 && last.statusCode === 200; reads += 1) last = await read(url);
+  // More than two minutes allow: one of them may end meanwhile.
+  for (let reads = 0; reads < 65 && last.statusCode === 200; reads += 1) last = await read(url);
   assert.equal(last.statusCode, 429);
   assert.ok(Number(last.headers['retry-after']) >= 1);
 });
