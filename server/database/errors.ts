@@ -99,7 +99,7 @@ export function toReadError(error: unknown): ApiError {
 
 /** Whether the work had no time left, by its own pace or in PostgreSQL. */
 export function isOverloaded(error: unknown): boolean {
-  return toApiError(error).code === 'overloaded';
+  return toReadError(error).code === 'overloaded';
 }
 
 function codeOf(error: unknown): ErrorCode {
