@@ -2,7 +2,6 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 
 const endings: (() => Promise<unknown>)[] = [];
@@ -108,13 +107,4 @@ export function findProgram(name: string): string | undefined {
   if (isInPath) return name;
   const places = ['/usr/sbin', ...globSync('/usr/lib/postgresql/*/bin').sort().reverse()];
   return places.map((place) => path.join(place, name)).find((file) => existsSync(file));
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -4,7 +4,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../server/config.ts';
-import { endLater, findFreePort, stopProcess } from './processes.ts';
+import { findFreePort } from '../test/helpers/free-port.ts';
+import { endLater, stopProcess } from './processes.ts';
 
 const checkout = path.resolve(import.meta.dirname, '..');
 const startTimeoutMs = 180_000;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import type pg from 'pg';
@@ -25,6 +25,7 @@ import {
   startStamm,
   withClient,
 } from '../faults/helpers/process.ts';
+import { findFreePort } from '../helpers/free-port.ts';
 import { createTestDatabase } from '../helpers/service.ts';
 import { until } from '../helpers/waiting.ts';
 
@@ -394,11 +395,13 @@ describe('a database that cannot be used', { concurrency: 3 }, () => {
   let refusing: string;
   let silent: string;
   before(async () => {
-    refusing = await listenOnce((server) => server.close());
-    silent = await listenOnce((server) => {
-      server.on('connection', (socket) => cleanUpLater(async () => socket.destroy()));
-      cleanUpLater(async () => server.close());
-    });
+    const addressOf = (port: number) => `postgres://stamm:secret@127.0.0.1:${port}/stamm`;
+    refusing = addressOf(await findFreePort());
+    const server = createServer((socket) => cleanUpLater(async () => socket.destroy()));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanUpLater(async () => server.close());
+    silent = addressOf((server.address() as AddressInfo).port);
   });
 
   const words = ['tenant', 'create', '--name', 'Grün', '--json'];
@@ -451,14 +454,6 @@ describe('a database that cannot be used', { concurrency: 3 }, () => {
     ]);
   });
 });
-
-async function listenOnce(use: (server: Server) => void): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  use(server);
-  return `postgres://stamm:secret@127.0.0.1:${port}/stamm`;
-}
 
 describe('--help', { concurrency: 3 }, () => {
   const allCommands = [

@@ -1,9 +1,9 @@
 // A real HTTP server that receives webhooks, and answers as a test wants.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { findFreePort } from '../../helpers/free-port.ts';
 
 export interface Received {
   path: string;
@@ -42,9 +42,10 @@ export async function startReceiver(behaviour: Behaviour = accept) {
         received.push(one);
         receiver.behaviour(one, response, request);
       });
+      // While it is closed, nobody else takes its port.
+      port ||= await findFreePort();
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
-      port = (server.address() as AddressInfo).port;
     },
     /** As when its machine is switched off: connections break, and new ones are refused. */
     async close() {
