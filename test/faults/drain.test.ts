@@ -3,10 +3,18 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
+import type pg from 'pg';
 import { openImport } from '../api/import/import-client.ts';
 import { validCustomer } from '../helpers/service.ts';
 import { until } from '../helpers/waiting.ts';
-import { makePreparedDataDir, onlyStartBlock, type StammProcess, startStamm } from './helpers/process.ts';
+import {
+  connectionTo,
+  makePreparedDataDir,
+  onlyStartBlock,
+  type StammProcess,
+  startStamm,
+  withClient,
+} from './helpers/process.ts';
 
 /** Longer than any test: nothing here depends on how long it is. */
 const endless = '3600';
@@ -16,7 +24,7 @@ const customerLine = { type: 'customer', data: validCustomer };
 async function startDraining(settings: Record<string, string>) {
   const { dataDir, key } = await makePreparedDataDir();
   const service = await startStamm({ DATA_DIR: dataDir, ...settings });
-  return { key, service, port: Number(new URL(service.origin).port) };
+  return { dataDir, key, service, port: Number(new URL(service.origin).port) };
 }
 
 async function isDraining({ origin }: StammProcess): Promise<boolean> {
@@ -96,12 +104,23 @@ test('a second signal ends an import that waits for its client', async () => {
   opened.request.destroy();
 });
 
+/** Whether an import of all or nothing has written a part, and keeps its transaction open. */
+async function isPartWritten(connection: pg.ClientConfig): Promise<boolean> {
+  const { rowCount } = await withClient(connection, (client) =>
+    client.query(
+      `SELECT FROM pg_stat_activity WHERE state = 'idle in transaction' AND query = 'RELEASE SAVEPOINT part'`,
+    ),
+  );
+  return rowCount === 1;
+}
+
 for (const mode of ['each', 'all-or-nothing']) {
   test(`an import (${mode}) that is under way at the end says how far it came`, async () => {
-    const { key, service, port } = await startDraining({ DRAIN_SECONDS: '1' });
+    const { dataDir, key, service, port } = await startDraining({ DRAIN_SECONDS: '1' });
     const opened = openImport({ port, key, query: `?mode=${mode}` });
     opened.send(customerLine);
     if (mode === 'each') assert.equal((await opened.next()).status, 201);
+    else await until('the line is written', () => isPartWritten(connectionTo(dataDir)));
     const ended = service.stop();
     const { summary } = (await opened.rest()).at(-1);
     const expected = mode === 'each' ? { created: 1, notStored: 0 } : { created: 0 };
