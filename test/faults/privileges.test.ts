@@ -75,8 +75,12 @@ async function isAnswering({ origin }: StammProcess): Promise<boolean> {
   );
 }
 
+/** Tests run beside each other, and none may find the port that another has found and not opened yet. */
+let lowPort = 1024;
+
 async function findLowPort(): Promise<number> {
-  for (let port = 1023; ; port--) {
+  for (;;) {
+    const port = --lowPort;
     const server = createServer();
     const isFree = await new Promise((resolve) => {
       server.once('error', () => resolve(false));
