@@ -111,7 +111,7 @@ describe('the test business', { skip: withoutChromium }, () => {
       for (const width of [360, 1024, 1440]) {
         await page.setViewportSize({ width, height: 900 });
         if (address === '/settings/api') await page.getByText('stamm_test_').first().waitFor();
-        assert.deepEqual(await page.evaluate(findFlaws), [], `${name} ${address} at ${width}`);
+        assert.deepEqual(await findFlaws(page), [], `${name} ${address} at ${width}`);
         if (folder)
           await page.screenshot({
             path: path.join(folder, `${name}${address.replaceAll('/', '-')}-${width}.png`),

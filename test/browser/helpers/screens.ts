@@ -109,7 +109,7 @@ async function checkScreens(
         // High enough for whole pages: only visible content can be checked for being covered.
         await page.setViewportSize({ width, height: 2000 });
         await settle(page);
-        for (const flaw of await findLastingFlaws(page)) found.push(`${name}: ${flaw}`);
+        for (const flaw of await findFlaws(page)) found.push(`${name}: ${flaw}`);
         if (width === checkedWidth)
           for (const barrier of await findBarriers(page)) found.push(`${name}: ${barrier}`);
         if (folder) await takePicture(page, name, width);
@@ -160,16 +160,6 @@ async function settle(page: Page): Promise<void> {
         .map(({ finished }) => finished),
     ),
   );
-}
-
-/** A menu follows its field some frames after the window changes. A flaw stays. */
-async function findLastingFlaws(page: Page): Promise<string[]> {
-  let flaws = await page.evaluate(findFlaws);
-  for (let frame = 0; flaws.length > 0 && frame < 60; frame += 1) {
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
-    flaws = await page.evaluate(findFlaws);
-  }
-  return flaws;
 }
 
 async function takePicture(page: Page, name: string, width: number): Promise<void> {

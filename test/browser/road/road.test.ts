@@ -104,7 +104,7 @@ describe('on the road', { skip: withoutChromium }, () => {
       await page.getByText(text).first().waitFor();
     await page.getByRole('link', { name: 'Anrufen' }).waitFor();
     assert.deepEqual(await findBarriers(page), []);
-    assert.deepEqual(await page.evaluate(findFlaws), []);
+    assert.deepEqual(await findFlaws(page), []);
     await page.goto(`${network.origin}/data/sites/${siteId}`);
     await page.getByText('Am Tor klingeln').waitFor();
 
@@ -211,6 +211,11 @@ describe('on the road', { skip: withoutChromium }, () => {
     await health(page, 'Monstera deliciosa', 'Auffällig').click();
     await page.getByText('2 Änderungen warten').waitFor();
     await health(page, 'Monstera deliciosa', 'Gesund').click();
+    // It is stored before it is shown.
+    await page
+      .locator('[aria-pressed=true]')
+      .and(health(page, 'Monstera deliciosa', 'Gesund'))
+      .waitFor();
     assert.equal((await plantNow(ficus)).status, undefined);
 
     await page.reload();
@@ -341,8 +346,10 @@ describe('on the road', { skip: withoutChromium }, () => {
     network.set('on');
     await page.evaluate(() => window.dispatchEvent(new Event('online')));
     await page.waitForURL(/\/sign-in/);
-    await until('nothing is kept', async () => (await keptOn(page)).databases.length === 0);
-    assert.deepEqual(await keptOn(page), { shell: false, answers: [], databases: [] });
+    await until('nothing is kept', async () => {
+      const { shell, answers, databases } = await keptOn(page);
+      return !shell && answers.length + databases.length === 0;
+    });
     await page.context().close();
   });
 

@@ -58,7 +58,7 @@ describe('appointments to arrange', { skip: withoutChromium }, () => {
     await page.getByText('Alles vereinbart').waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await page.setViewportSize({ width: 390, height: 800 });
-    assert.deepEqual(await page.evaluate(findFlaws), []);
+    assert.deepEqual(await findFlaws(page), []);
 
     await page.getByRole('button', { name: 'Mail schicken: Foyer' }).click();
     await page.getByText('Mail an ida@hotel.example ist unterwegs').waitFor();
