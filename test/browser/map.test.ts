@@ -73,14 +73,15 @@ describe('the map', { skip: withoutChromium }, () => {
       attendingIntervals: [{ frequency: 'DAILY', interval: 1 }],
     });
     assert.equal(assigned.statusCode, 200, assigned.body);
-    // More of them than a page of visits holds.
-    const today = Temporal.Now.plainDateISO();
+    // More of them than a page of visits holds. Far from every public holiday.
+    const today = Temporal.PlainDate.from('2026-11-04');
     for (let days = 0; days < 12; days += 1) {
       const date = today.add({ days }).toString();
       const cancelled = { siteId: id, date, plannedDate: date, status: 'CANCELLED' };
       assert.equal((await office.post('/customer/site/appointment', cancelled)).statusCode, 201);
     }
     const { page, complaints } = await office.enter(email);
+    await page.clock.setFixedTime(`${today}T09:00:00Z`);
     await page.goto(`${office.origin}/map?lat=54.4&lng=7.9&zoom=8`);
     const seen = page.getByRole('region', { name: 'Sichtbare Standorte' });
     await seen.getByRole('link', { name: /Leuchtturm.*Merle Dierksen/ }).waitFor();
