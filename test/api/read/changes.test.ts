@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { listen } from '../../helpers/raw-client.ts';
 import type { Tenant } from '../../helpers/service.ts';
 import { startService, validCustomer, validSite } from '../../helpers/service.ts';
+import { until } from '../../helpers/waiting.ts';
 import { sendImport } from '../import/import-client.ts';
 
 const service = await startService();
@@ -205,6 +206,8 @@ test('a filter finds the last of 50,000 entries in one request, and no page but 
 test('a filter that finds nothing in time is overloaded, and retries reach the end', async () => {
   const { key } = await createLongJournal(200_000);
   const hasty = await startService({ connection: service.connection, REQUEST_DEADLINE_MS: 800 });
+  // A first connection may take longer, and a database that has said nothing yet counts as away.
+  await until('it is connected', async () => (await hasty.get('/customers')).statusCode === 200);
   for (;;) {
     const answer = await hasty.get('/changes?resource=site', { headers: { apikey: key } });
     if (answer.statusCode === 500) {
