@@ -77,8 +77,18 @@ describe('search', { skip: withoutChromium }, () => {
     await page.getByText('Nichts gefunden zu „Kanzlei“').waitFor();
     await page.getByRole('button', { name: 'Neu suchen' }).click();
     await page.getByRole('listbox', { name: 'Zuletzt geöffnet' }).waitFor();
-    await page.keyboard.press('Escape');
+    // Enter means what stands in the field, not what is still shown below it.
+    const { promise: isPressed, resolve: letItCome } = Promise.withResolvers<void>();
+    await page.route('**/app/search?*', async (route) => {
+      await isPressed;
+      await route.continue();
+    });
+    await field.fill('Lager');
+    await page.keyboard.press('Enter');
+    letItCome();
     await field.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Lager', level: 1 }).waitFor();
+    await page.unroute('**/app/search?*');
   });
 
   test("Ctrl+K finds pages and actions in people's words, and those of the open record", async () => {

@@ -56,13 +56,16 @@ function SearchPanel({ takeEarly, onDo, onClose }: SearchDialogProps) {
   const listId = useId();
   const [typed] = useDebouncedValue(text.trim(), 150);
   const isAsking = hasWord(typed);
-  const { data, error, isFetching, refetch } = useQuery({
+  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
     queryKey: ['search', typed],
     enabled: isAsking,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       call<{ data: Result[] }>('GET', `/search${queryString({ q: typed.slice(0, 200) })}`, { signal }),
   });
+  /** Enter was pressed before the results were there. */
+  const [isWaiting, setIsWaiting] = useState(false);
+  const isCurrent = typed === text.trim() && (!isAsking || (data !== undefined && !isPlaceholderData));
   const results = isAsking ? (data?.data ?? []) : recent;
   const groups = [...Map.groupBy(results, ({ type }) => type)].flatMap(([type, found]) => {
     const definition = definitions.find(({ name }) => name === type);
@@ -93,6 +96,13 @@ function SearchPanel({ takeEarly, onDo, onClose }: SearchDialogProps) {
     else navigate({ to: entry.to!, search: toSearch(entry.search ?? {}) });
   }
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the results that belong to the text.
+  useEffect(() => {
+    if (!isWaiting || !isCurrent) return;
+    setIsWaiting(false);
+    if (ordered[0]) choose(ordered[0]);
+  }, [isWaiting, isCurrent]);
+
   function onKeyDown(event: KeyboardEvent) {
     const moves: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1 };
     const wanted = moves[event.key];
@@ -101,8 +111,11 @@ function SearchPanel({ takeEarly, onDo, onClose }: SearchDialogProps) {
       const next = (wanted + ordered.length) % ordered.length;
       setActive(next);
       document.getElementById(optionId(listId, ordered[next]!))?.scrollIntoView({ block: 'nearest' });
-    } else if (event.key === 'Enter' && ordered[active]) {
-      choose(ordered[active]);
+    } else if (event.key === 'Enter') {
+      const entry = ordered[active];
+      // Results of an earlier text are not meant.
+      if (entry && (isCurrent || isCommand(entry))) choose(entry);
+      else setIsWaiting(!isCurrent);
     }
   }
 
@@ -124,7 +137,10 @@ function SearchPanel({ takeEarly, onDo, onClose }: SearchDialogProps) {
         leftSection={isFetching ? <Loader size={18} /> : <Icon name="search" size={20} />}
         value={text}
         onFocus={() => setText((before) => before + takeEarly())}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setIsWaiting(false);
+        }}
         onKeyDown={onKeyDown}
       />
       <div className={classes.results}>
