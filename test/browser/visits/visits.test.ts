@@ -104,6 +104,12 @@ describe('the visits', { skip: withoutChromium }, () => {
     await page.keyboard.press('m');
     for (const key of ['ArrowDown', 'ArrowLeft']) await page.keyboard.press(key);
     await page.getByText('Verschieben nach Jonas Harms, Donnerstag, 17. Dezember. Pfeile').waitFor();
+    // Somebody who chooses before the name has arrived reads it in the notice, too.
+    const { promise: isChosen, resolve: letItCome } = Promise.withResolvers<void>();
+    await page.route('**/app/named/employees*', async (route) => {
+      await isChosen;
+      await route.continue();
+    });
     await page.keyboard.press('Enter');
     const once = page.getByRole('dialog').getByRole('button', { name: 'Nur diesmal' });
     await once.waitFor();
@@ -111,6 +117,7 @@ describe('the visits', { skip: withoutChromium }, () => {
       once.evaluate((button) => button === document.activeElement),
     );
     await page.keyboard.press('Enter');
+    letItCome();
     await page.getByText('Empfang: nur diesmal Do., 17.12., Jonas Harms').waitFor();
     await page
       .locator(`[data-sum] [data-person="${jonas}"][data-day="2026-12-17"]`)

@@ -74,6 +74,13 @@ export function useNamed(resources: readonly string[], id: string | undefined, i
   });
 }
 
+/** Reads the object of an id where the page cannot wait for it to be shown. */
+export function useReadNamed(resources: readonly string[]) {
+  const namedQuery = useNamedQuery(resources);
+  const client = useQueryClient();
+  return (id: string) => client.fetchQuery(namedQuery(id));
+}
+
 /** Whether some of these names are still on their way. */
 export function useIsNaming(resources: readonly string[], ids: readonly string[]): boolean {
   const namedQuery = useNamedQuery(resources);

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { labelOf } from '../../api/definitions.ts';
-import { useNamed } from '../../api/named.ts';
+import { useReadNamed } from '../../api/named.ts';
 import { Dialog } from '../../dialogs/dialog.tsx';
 import { ReferencePicker } from '../../forms/reference-picker.tsx';
 import { DayInput } from '../../inputs/day-input.tsx';
@@ -34,7 +34,7 @@ export function MoveDialog({ visits, target = {}, onClose }: MoveDialogProps) {
   const commonEmployee = common(visits.map(({ employee, employeeId }) => employee && employeeId));
   const [day, setDay] = useState(target.day ?? commonDay);
   const [employeeId, setEmployee] = useState(target.employeeId);
-  const { data: named } = useNamed(['employee'], employeeId ?? undefined);
+  const readEmployee = useReadNamed(['employee']);
   const move = useMoves();
   const wanted: Target = { day: isDay(day) && day !== commonDay ? day : undefined, employeeId };
   const { data: sites } = useQuery({
@@ -42,12 +42,14 @@ export function MoveDialog({ visits, target = {}, onClose }: MoveDialogProps) {
     queryFn: () => readSites(visits),
   });
   const save = useMutation({
-    mutationFn: (when: When) => move(visits, { ...wanted, employeeName: employeeName() }, when),
+    mutationFn: async (when: When) => move(visits, { ...wanted, employeeName: await employeeName() }, when),
     onSettled: onClose,
   });
 
-  function employeeName(): string | undefined {
+  async function employeeName(): Promise<string | undefined> {
     if (employeeId === null) return t('visits.nobody');
+    // A name that cannot be read stops no move.
+    const named = employeeId ? await readEmployee(employeeId).catch(() => undefined) : undefined;
     return named ? labelOf(named.definition, named.entity) : undefined;
   }
 
