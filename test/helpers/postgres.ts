@@ -99,7 +99,7 @@ async function keepServer(running: { dataDir: string; postgres: EmbeddedPostgres
     await rm(path.join(cache, old), { recursive: true, force: true });
   // Another run may have kept one meanwhile.
   await rename(folder, findKeptServer()).catch(() => rm(folder, { recursive: true }));
-  running.postgres = await openEmbeddedPostgres({ dataDir: running.dataDir, purpose: 'command' });
+  running.postgres = await openServer(running.dataDir);
 }
 
 async function takeKeptServer(dataDir: string): Promise<void> {
@@ -117,11 +117,16 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', `${from}/.`, to]);
 }
 
+/** All test files that run at the same time share it, each with services and nodes of its own. */
+function openServer(dataDir: string): Promise<EmbeddedPostgres> {
+  return openEmbeddedPostgres({ dataDir, purpose: 'command', connections: 500 });
+}
+
 async function startServer(): Promise<pg.ClientConfig> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'stamm-test-'));
   template = 'stamm_test_template';
   await takeKeptServer(dataDir);
-  const postgres = await openEmbeddedPostgres({ dataDir, purpose: 'command' });
+  const postgres = await openServer(dataDir);
   embedded = { dataDir, postgres };
   process.once('exit', () => endLeftServer(dataDir));
   connection = postgres.connection;
