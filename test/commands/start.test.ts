@@ -172,7 +172,7 @@ describe('a stop ends everything, with exit code 0', { concurrency: 3 }, () => {
     assert.equal((await fetch(`${service.origin}/livez`)).status, 200);
     const stopping = service.stop('SIGINT');
     await until('it no longer listens', () => isRefused(hostname, Number(port)));
-    process.kill(service.pid, 'SIGINT');
+    service.signal('SIGINT');
     const { code, signal } = await stopping;
     assert.deepEqual({ code, signal }, { code: 0, signal: null });
     assert.deepEqual(findServers(dataDir), []);
