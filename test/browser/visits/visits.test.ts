@@ -166,6 +166,12 @@ describe('the visits', { skip: withoutChromium }, () => {
   test('go to the substitute while an employee is absent, after a look at each day, and back', async () => {
     const { ida, jonas, enter } = await startBusiness();
     const { page, complaints } = await enter();
+    // Names may come after the choice, and are in the notice, too.
+    const { promise: isSaved, resolve: letItCome } = Promise.withResolvers<void>();
+    await page.route('**/app/named/employees*', async (route) => {
+      await isSaved;
+      await route.continue();
+    });
     await page.goto(`${office.origin}/visits?day=2026-12-14&employeeId=${ida}`);
     const visit = page.getByRole('gridcell', { name: /Empfang Hamburg/ });
     await visit.waitFor();
@@ -180,6 +186,7 @@ describe('the visits', { skip: withoutChromium }, () => {
     await dialog.getByRole('row', { name: 'Do., 24.12. 1 Besuch zusammen 1,5 Std.' }).waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await dialog.getByRole('button', { name: 'Speichern' }).click();
+    letItCome();
     await page.getByText('Ida Harms: abwesend vom 14.12.2026 bis 31.12.2026').waitFor();
     await page.getByText('Keine Besuche').waitFor();
     await page.getByRole('button', { name: 'Rückgängig' }).click();

@@ -1,7 +1,7 @@
 // Objects that others name by their id. Ids that are asked for together are fetched together.
 import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { call } from './client.ts';
-import { type Definition, type Entity, useDefinitions } from './definitions.ts';
+import { type Definition, type Entity, labelOf, useDefinitions } from './definitions.ts';
 
 /** The object that an id names, now or until it was deleted. */
 interface Found {
@@ -74,11 +74,14 @@ export function useNamed(resources: readonly string[], id: string | undefined, i
   });
 }
 
-/** Reads the object of an id where the page cannot wait for it to be shown. */
-export function useReadNamed(resources: readonly string[]) {
+/** Reads a name for a notice, which may come before the page shows the name. A failure stops nothing. */
+export function useReadName(resources: readonly string[]) {
   const namedQuery = useNamedQuery(resources);
   const client = useQueryClient();
-  return (id: string) => client.fetchQuery(namedQuery(id));
+  return async (id: string): Promise<string | undefined> => {
+    const named = await client.fetchQuery(namedQuery(id)).catch(() => undefined);
+    return named ? labelOf(named.definition, named.entity) : undefined;
+  };
 }
 
 /** Whether some of these names are still on their way. */

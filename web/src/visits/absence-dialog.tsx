@@ -4,8 +4,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { labelOf, titleOf, useDefinition } from '../api/definitions.ts';
-import { useNamed } from '../api/named.ts';
+import { titleOf, useDefinition } from '../api/definitions.ts';
+import { useReadName } from '../api/named.ts';
 import { useForgetReadings } from '../api/records.ts';
 import { FormDialog } from '../dialogs/form-dialog.tsx';
 import { ReferencePicker } from '../forms/reference-picker.tsx';
@@ -30,8 +30,7 @@ export function AbsenceDialog({ employeeId: first, day, onClose }: AbsenceDialog
   const [until, setUntil] = useState(day);
   const [substituteEmployeeId, setSubstitute] = useState<string>();
   const [reason, setReason] = useState<string | null>('HOLIDAY');
-  const { data: named } = useNamed(['employee'], employeeId);
-  const name = named ? labelOf(named.definition, named.entity) : '';
+  const readEmployee = useReadName(['employee']);
   const reasons = definition.fields.find(({ name }) => name === 'reason')?.choices ?? [];
   const isComplete = employeeId !== undefined && isDay(from) && isDay(until) && from <= until;
   const save = useMutation({
@@ -39,6 +38,7 @@ export function AbsenceDialog({ employeeId: first, day, onClose }: AbsenceDialog
       const body = { employeeId, from, until, substituteEmployeeId, ...(reason && { reason }) };
       const { id } = await call<{ id: string }>('POST', definition.path, { body });
       await forgetReadings();
+      const name = (await readEmployee(employeeId!)) ?? '';
       tell(t('visits.absence.saved', { name, from: formatDay(from), until: formatDay(until) }), {
         label: t('undo.undo'),
         run: async () => {

@@ -3,8 +3,7 @@ import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { labelOf } from '../../api/definitions.ts';
-import { useReadNamed } from '../../api/named.ts';
+import { useReadName } from '../../api/named.ts';
 import { Dialog } from '../../dialogs/dialog.tsx';
 import { ReferencePicker } from '../../forms/reference-picker.tsx';
 import { DayInput } from '../../inputs/day-input.tsx';
@@ -34,7 +33,7 @@ export function MoveDialog({ visits, target = {}, onClose }: MoveDialogProps) {
   const commonEmployee = common(visits.map(({ employee, employeeId }) => employee && employeeId));
   const [day, setDay] = useState(target.day ?? commonDay);
   const [employeeId, setEmployee] = useState(target.employeeId);
-  const readEmployee = useReadNamed(['employee']);
+  const readEmployee = useReadName(['employee']);
   const move = useMoves();
   const wanted: Target = { day: isDay(day) && day !== commonDay ? day : undefined, employeeId };
   const { data: sites } = useQuery({
@@ -48,9 +47,7 @@ export function MoveDialog({ visits, target = {}, onClose }: MoveDialogProps) {
 
   async function employeeName(): Promise<string | undefined> {
     if (employeeId === null) return t('visits.nobody');
-    // A name that cannot be read stops no move.
-    const named = employeeId ? await readEmployee(employeeId).catch(() => undefined) : undefined;
-    return named ? labelOf(named.definition, named.entity) : undefined;
+    return employeeId ? readEmployee(employeeId) : undefined;
   }
 
   const plans: Record<When, Plan[] | undefined> = {
