@@ -26,7 +26,18 @@ test('on a standby a node is not ready and the doctor names it; after its promot
   assert.equal((await createCustomer(node.origin, key)).status, 201);
 
   const copy = path.join(folder, 'standby');
-  runPostgresProgram('pg_basebackup', folder, ['-D', copy, '-h', folder, '-U', 'admin', '-R', '--no-sync']);
+  runPostgresProgram('pg_basebackup', folder, [
+    '-D',
+    copy,
+    '-h',
+    folder,
+    '-U',
+    'admin',
+    '-R',
+    '-c',
+    'fast',
+    '--no-sync',
+  ]);
   await stop();
   // Under the address of the primary, as a virtual address or a proxy leads to it.
   await startPostgres(folder, copy);
