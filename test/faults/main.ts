@@ -8,17 +8,20 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Round } from './helpers/matrix.ts';
 
+const root = path.resolve(import.meta.dirname, '../..');
+const everyFile = globSync(['test/faults/matrix/*.test.ts', 'test/faults/{patroni,citus}.test.ts'], {
+  cwd: root,
+});
+const kindOf = (file: string) => path.basename(file, '.test.ts');
+const kinds = everyFile.map(kindOf).sort().join(', ');
+
 const usage = `npm run faults -- [--rounds N] [--only NAME] [--seed S]
 
   --rounds N   How often to try each fault, 1 to 100; 3 unless set. With --seed: how many faults to draw, up to 10,000.
   --only NAME  Only faults whose name contains this, such as "killed" or "Patroni".
+               With --seed: one of ${kinds}.
   --seed S     Draws faults, their moments and their lengths. The same seed draws the same.
 `;
-
-const root = path.resolve(import.meta.dirname, '../..');
-const files = globSync(['test/faults/matrix/*.test.ts', 'test/faults/{patroni,citus}.test.ts'], {
-  cwd: root,
-});
 
 const longestRoundMs = 600_000;
 
@@ -34,8 +37,8 @@ function readOptions(): Options {
       options: { rounds: { type: 'string' }, only: { type: 'string' }, seed: { type: 'string' } },
     });
     const { seed, only } = values;
-    if (seed !== undefined && only !== undefined)
-      throw new Error('--seed draws from all faults: leave --only out.');
+    if (seed !== undefined && only !== undefined && !everyFile.some((file) => kindOf(file) === only))
+      throw new Error(`--only takes one of ${kinds} with --seed.`);
     const rounds = Number(values.rounds ?? (seed === undefined ? 3 : 100));
     const most = seed === undefined ? 100 : 10_000;
     if (!Number.isInteger(rounds) || rounds < 1 || rounds > most)
@@ -49,18 +52,20 @@ function readOptions(): Options {
 
 /** The tests of `npm run test:all`, with more rounds, one after the other. They end what they started. */
 async function runTests(report: string, { rounds, only, seed }: Options): Promise<number> {
+  const isDrawn = seed !== undefined;
+  const files = everyFile.filter((file) => !isDrawn || only === undefined || kindOf(file) === only);
   // Drawn faults are spread over the files; each file draws from its own.
-  const roundsOfFile = seed === undefined ? rounds : Math.ceil(rounds / files.length);
+  const roundsOfFile = isDrawn ? Math.ceil(rounds / files.length) : rounds;
   const words = ['--test', '--test-global-setup=test/helpers/postgres.ts', '--test-concurrency=1'];
   words.push(`--test-timeout=${Math.min(roundsOfFile * longestRoundMs, 2 ** 31 - 1)}`);
-  if (only !== undefined) words.push(`--test-name-pattern=${only.replace(/[^\w\s]/g, '\\$&')}`);
+  if (only !== undefined && !isDrawn) words.push(`--test-name-pattern=${only.replace(/[^\w\s]/g, '\\$&')}`);
   const child = spawn(process.execPath, [...words, ...files], {
     cwd: root,
     env: {
       ...process.env,
       STAMM_FAULT_ROUNDS: String(roundsOfFile),
       STAMM_FAULT_REPORT: report,
-      ...(seed !== undefined && { STAMM_FAULT_SEED: seed }),
+      ...(isDrawn && { STAMM_FAULT_SEED: seed }),
     },
     stdio: 'inherit',
   });
