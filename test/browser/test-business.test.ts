@@ -64,7 +64,7 @@ describe('the test business', { skip: withoutChromium }, () => {
     await second.goto(`${office.origin}/settings/api`);
     await enter(second);
     await page.getByRole('link', { name: 'Standorte' }).first().click();
-    await page.getByRole('region', { name: 'Testbetrieb' }).waitFor();
+    await bandOf(page).waitFor();
     await leave(second);
     await second.close();
   });
@@ -84,7 +84,12 @@ describe('the test business', { skip: withoutChromium }, () => {
     });
   }
 
-  const bandOf = (page: Page) => page.getByRole('region', { name: /Testbetrieb|Test business/ });
+  const leaving = /Testbetrieb verlassen|Leave test business/;
+  /** The card in the settings has the same name. */
+  const bandOf = (page: Page) =>
+    page
+      .getByRole('region', { name: /Testbetrieb|Test business/ })
+      .filter({ has: page.getByRole('button', { name: leaving }) });
 
   /** Both load the app again: a test that goes on before that is interrupted. */
   async function clickAndLoad(page: Page, name: RegExp): Promise<void> {
@@ -100,7 +105,7 @@ describe('the test business', { skip: withoutChromium }, () => {
   }
 
   async function leave(page: Page): Promise<void> {
-    await clickAndLoad(page, /Testbetrieb verlassen|Leave test business/);
+    await clickAndLoad(page, leaving);
     await bandOf(page).waitFor({ state: 'detached' });
   }
 
