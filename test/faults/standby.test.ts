@@ -26,18 +26,8 @@ test('on a standby a node is not ready and the doctor names it; after its promot
   assert.equal((await createCustomer(node.origin, key)).status, 201);
 
   const copy = path.join(folder, 'standby');
-  runPostgresProgram('pg_basebackup', folder, [
-    '-D',
-    copy,
-    '-h',
-    folder,
-    '-U',
-    'admin',
-    '-R',
-    '-c',
-    'fast',
-    '--no-sync',
-  ]);
+  const from = ['-h', folder, '-U', 'admin', '--checkpoint=fast'];
+  runPostgresProgram('pg_basebackup', folder, ['-D', copy, ...from, '-R', '--no-sync']);
   await stop();
   // Under the address of the primary, as a virtual address or a proxy leads to it.
   await startPostgres(folder, copy);
